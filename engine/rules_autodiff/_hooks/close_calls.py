@@ -97,7 +97,8 @@ def near(x: Any, y: Any, by: float = NEAR) -> bool:
         scale = np.max(np.abs(y), initial=0.0) or 1.0
         with np.errstate(all="ignore"):
             return bool(np.all(np.abs(np.subtract(x, y)) <= by * scale))
-    except (TypeError, ValueError, OverflowError):  # objects, other shapes
+    except (TypeError, ValueError, OverflowError, NotImplementedError):
+        # objects, other shapes, sparse matrices
         return False
 
 

@@ -12,9 +12,9 @@ import scipy.sparse
 import rules_core as rc
 from rules_core.extend import is_sparse
 
-from ._array import SparseArray, as_sparse
+from ._array import SparseArray, as_sparse, in_rows
 from ._methods import CLASSES, covers, covers_method, like, methods_of
-from ._moves import canonical, laid_out, of_nonzeros
+from ._moves import canonical, check_each, laid_out, of_nonzeros
 from ._pattern import Pattern
 
 
@@ -83,7 +83,7 @@ def minus(a: Any, b: Any) -> Any:
 def _combined(operation: Any, a: Any, b: Any) -> Any:
     _refuse_classes(a, b)
     if is_sparse(b):
-        return laid_out(operation(as_sparse(a), as_sparse(b)), operation, a, b)
+        return laid_out(operation(in_rows(a), in_rows(b)), operation, a, b)
     if _is_number(b):
         return _shifted(a, b)
     if not isinstance(b, np.ndarray):
@@ -142,10 +142,13 @@ def multiplied(a: Any, b: Any) -> Any:
         return NotImplemented
     if not is_sparse(b):
         b = np.asarray(b)
-    if a.ndim != 2 or (is_sparse(b) and b.shape != a.shape):
+    if (is_sparse(b) and b.shape != a.shape) or b.ndim > a.ndim:
         message = "A.multiply(B) has derivatives for matrices of one shape."
         raise rc.UnsupportedError(message)
-    return laid_out(as_sparse(a) * b, type(a).multiply, a, b)
+    if is_sparse(b):
+        check_each(a, b)
+    right = in_rows(b) if is_sparse(b) else b
+    return laid_out(in_rows(a) * right, type(a).multiply, a, b)
 
 
 @covers(*methods_of("__mul__", CLASSES[::2]), *methods_of("__rmul__", CLASSES[::2]))
@@ -220,10 +223,16 @@ def dot(a: Any, b: Any) -> Any:
     """`A.dot(B)`."""
     _refuse_classes(a, b)
     if is_sparse(b):
-        return laid_out(as_sparse(a) @ as_sparse(b), operator.matmul, a, b)
+        if a.ndim == b.ndim == 1:
+            check_each(a, b)
+            return (in_rows(a) @ b.toarray())[0]
+        right = in_rows(b).T if b.ndim == 1 else as_sparse(b)
+        found = in_rows(a) @ right
+        return laid_out(found.T if b.ndim == 1 else found, operator.matmul, a, b)
     if _is_number(b):
         return a * b
-    return as_sparse(a) @ np.asarray(b)
+    y = in_rows(a) @ np.asarray(b)
+    return y[0] if a.ndim == 1 else y
 
 
 @covers_method("__rmatmul__")
@@ -233,13 +242,15 @@ def matmul_reflected(a: Any, b: Any) -> Any:
     _check_no_number(b)
     if _answers_itself(b):
         return NotImplemented
+    if a.ndim == 1:
+        return (np.asarray(b) @ in_rows(a).T)[..., 0]
     return np.asarray(b) @ as_sparse(a)
 
 
 @covers(scipy.sparse.kron)
 def kron(A: Any, B: Any, format: Any = None) -> Any:
     """The Kronecker product."""
-    a, b = as_sparse(of_nonzeros(A)), as_sparse(of_nonzeros(B))
+    a, b = in_rows(of_nonzeros(_in_floats(A))), in_rows(of_nonzeros(_in_floats(B)))
     i, j = _all_pairs(a.nnz, b.nnz)
     rows = a.pattern.rows[i] * b.shape[0] + b.pattern.rows[j]
     columns = a.pattern.columns[i] * b.shape[1] + b.pattern.columns[j]
@@ -247,6 +258,14 @@ def kron(A: Any, B: Any, format: Any = None) -> Any:
     data = a.data[i] * b.data[j]
     made = SparseArray(data, Pattern(rows, columns, shape))
     return laid_out(made, scipy.sparse.kron, A, B, format)
+
+
+def _in_floats(x: Any) -> Any:
+    """A list or an array of whole numbers with numbers that may be dropped."""
+    if is_sparse(x):
+        return x
+    x = np.asarray(x)
+    return x if x.dtype.kind in "fc" else x.astype(float)
 
 
 def _all_pairs(m: int, n: int) -> Any:

@@ -13,7 +13,7 @@ from rules_core.extend import is_sparse
 from ._pattern import Pattern, places_of
 from ._products import conjugate, gathered, product, summed, together
 
-__all__ = ["SparseArray", "as_sparse", "inexact"]
+__all__ = ["SparseArray", "as_sparse", "in_rows", "inexact"]
 
 
 @final
@@ -45,7 +45,12 @@ class SparseArray:
 
     @classmethod
     def from_scipy(cls, x: Any) -> SparseArray:
-        """The matrix of SciPy, with its numbers in the order of its `data`."""
+        """The matrix of SciPy, with its numbers in the order of its `data`.
+
+        A vector of SciPy is a matrix of one row.
+        """
+        if x.format in ("dok", "lil"):
+            x = x.tocoo()
         if x.format in ("csr", "csc", "coo"):
             return cls(x.data[: x.nnz], places_of(x))
         index, pattern = _listed(x)
@@ -217,6 +222,7 @@ def as_sparse(x: Any) -> SparseArray:
     if isinstance(x, SparseArray):
         return x
     if is_sparse(x):
+        _check_two(x)
         return SparseArray.from_scipy(x)
     if type(x).__name__ == "BCOO":
         return _from_bcoo(x)
@@ -232,6 +238,19 @@ def as_sparse(x: Any) -> SparseArray:
         return SparseArray.from_dense(x)
     message = f"A sparse matrix must have two dimensions, but got {type(x).__name__}."
     raise TypeError(message)
+
+
+def _check_two(x: Any) -> None:
+    if x.ndim != 2:
+        message = (
+            f"A sparse matrix must have two dimensions, but got the shape {x.shape}."
+        )
+        raise TypeError(message)
+
+
+def in_rows(x: Any) -> SparseArray:
+    """As `as_sparse`; a sparse vector as a matrix of one row."""
+    return SparseArray.from_scipy(x) if is_sparse(x) else as_sparse(x)
 
 
 def inexact(a: SparseArray) -> SparseArray:

@@ -191,7 +191,7 @@ def asfptype(a: Any) -> Any:
 @covers_method("sum")
 def total(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """`A.sum(axis)`."""
-    _check_plain("sum", a, axis, out)
+    axis = _check_plain("sum", a, axis, out)
     if axis is None:
         return _cast(np.sum(_inside(a)), dtype)
     return _cast(SparseArray.from_scipy(a).sum(_axis(axis)), dtype)
@@ -206,12 +206,13 @@ def _axis(axis: Any) -> int:
     return operator.index(axis)
 
 
-def _check_plain(name: str, a: Any, axis: Any, out: Any) -> None:
+def _check_plain(name: str, a: Any, axis: Any, out: Any) -> Any:
+    """The axis; None for all numbers."""
     if out is not None:
         message = f"A.{name}: out= cannot receive numbers with a derivative."
         raise rc.UnsupportedError(message)
-    if axis is None:
-        return
+    if axis is None or (a.ndim == 1 and axis in (0, -1)):
+        return None
     if isinstance(axis, tuple) or a.ndim != 2:
         message = f"A.{name}(axis) has derivatives for a matrix and one axis only."
         raise rc.UnsupportedError(message)
@@ -221,6 +222,7 @@ def _check_plain(name: str, a: Any, axis: Any, out: Any) -> None:
             "derivatives. Use a sparse array: csr_array(A)."
         )
         raise rc.UnsupportedError(message)
+    return axis
 
 
 def _cast(x: Any, dtype: Any) -> Any:
@@ -230,9 +232,8 @@ def _cast(x: Any, dtype: Any) -> Any:
 @covers_method("mean")
 def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """`A.mean(axis)`."""
-    _check_plain("mean", a, axis, out)
-    m, n = a.shape
-    count = m * n if axis is None else (m, n)[_axis(axis)]
+    axis = _check_plain("mean", a, axis, out)
+    count = int(np.prod(a.shape)) if axis is None else a.shape[_axis(axis)]
     return _cast(a.sum(axis) / count, dtype)
 
 

@@ -2,7 +2,9 @@
 
 The function itself tells: it is called with numbered entries. The numbers that it
 returns are the places from which the entries of its result are taken. Since no number
-is zero, entries that happen to be zero keep their place.
+is zero, entries that happen to be zero keep their place. Whole numbers among the
+arguments may be indices, and stay as they are: those that come back are constants,
+which the great numbers of entries tell apart.
 """
 
 from __future__ import annotations
@@ -16,13 +18,14 @@ import rules_core as rc
 from rules_core.extend import is_sparse
 
 from ._array import SparseArray
-from ._pattern import Pattern
+from ._pattern import Pattern, places_of
 from ._products import gathered
 
 __all__ = [
-    "canonical",
     "asked",
     "assembled",
+    "canonical",
+    "check_each",
     "laid_out",
     "like",
     "moved",
@@ -41,6 +44,7 @@ class Move(NamedTuple):
     Attributes:
         result: The result with numbered entries.
         index: The places in the arguments' numbers; None for a result without numbers.
+        constants: Numbers that follow those of the arguments: they were whole.
         dtype: The dtype of the result.
         shared: Which array of numbers the result shares memory with, or None.
         same: Whether the result is the first argument itself.
@@ -49,6 +53,7 @@ class Move(NamedTuple):
 
     result: Any
     index: Any
+    constants: Any
     dtype: Any
     shared: int | None = None
     same: bool = False
@@ -64,6 +69,7 @@ def moved(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     Where SciPy leaves out zeros, dense arguments give their other entries, and numbers
     of sparse ones are an error.
     """
+    args, kwargs = _in_arrays(args), _in_arrays(kwargs)
     plan = planned(f, args, kwargs)
     if _drops(plan):
         args = tuple([of_nonzeros(x) for x in args])
@@ -81,6 +87,19 @@ def moved(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return _built(plan, args, arrays, flat)
 
 
+# Formats of Python's lists and dicts, whose numbers are constants.
+_IN_LISTS = ("dok", "lil")
+
+
+def _in_arrays(x: Any) -> Any:
+    """Arguments with matrices of such formats as ones of arrays."""
+    if is_sparse(x):
+        return x.tocoo() if x.format in _IN_LISTS else x
+    if isinstance(x, dict):
+        return {name: _in_arrays(entry) for name, entry in x.items()}
+    return type(x)([_in_arrays(e) for e in x]) if type(x) in (list, tuple) else x
+
+
 def _built(plan: Any, args: Any, arrays: Any, flat: Any) -> Any:
     if type(plan) is tuple:
         return tuple([_built(part, args, arrays, flat) for part in plan])
@@ -91,6 +110,8 @@ def _built(plan: Any, args: Any, arrays: Any, flat: Any) -> Any:
         return plan.result
     if plan.shared is not None:
         return assembled(plan.result, arrays[plan.shared])
+    if plan.constants.size:
+        flat = np.concatenate([flat, plan.constants])
     data = np.reshape(gathered(flat, plan.index.reshape(-1)), plan.index.shape)
     if data.dtype != plan.dtype:
         data = data.astype(plan.dtype)
@@ -177,6 +198,8 @@ def laid_out(x: SparseArray, f: Any, *args: Any) -> Any:
     index, lost = _order(found, x.pattern)
     if lost:
         raise _dropped(f)
+    if index is None and found.ndim == 1:
+        raise _adds_up(f)
     if index is None:
         return to_scipy(x, type(found))
     data = np.reshape(gathered(x.data, index), found.data.shape)
@@ -188,7 +211,7 @@ def _order(found: Any, pattern: Pattern) -> tuple[Any, bool]:
     count = found.data.size
     numbers = np.arange(count).reshape(found.data.shape) + 1.0
     listed = _with_data(found, numbers).tocoo()
-    flat = listed.row.astype(np.int64) * found.shape[1] + listed.col
+    flat = places_of(listed).flat
     if len(np.unique(flat)) < len(flat):
         return None, False
     _, entry, number = np.intersect1d(
@@ -220,6 +243,8 @@ def without_repeats(x: Any) -> Any:
         return x
     if x.format not in _SORTED_FORMATS:
         raise _adds_up(type(x))
+    if x.ndim == 1:
+        return laid_out(SparseArray.from_scipy(x), _summed_up, x)
     return to_scipy(SparseArray.from_scipy(x), type(x))
 
 
@@ -230,8 +255,20 @@ def canonical(x: Any) -> Any:
     if x.has_canonical_format:
         return x
     if x.ndim == 1:
-        raise _adds_up(type(x))
+        return laid_out(SparseArray.from_scipy(x), _summed_up, x)
     return to_scipy(SparseArray.from_scipy(x), type(x))
+
+
+def check_each(*vectors: Any) -> None:
+    """Of vectors with repeated places SciPy multiplies each number by itself."""
+    for x in vectors:
+        if x.ndim == 1 and _repeats(x):
+            raise _adds_up(type(x))
+
+
+def _summed_up(x: Any) -> Any:
+    x.sum_duplicates()
+    return x
 
 
 def _repeats(x: Any) -> bool:
@@ -282,7 +319,7 @@ def planned(f: Any, args: Any, kwargs: Any) -> Any:
     ones = _Numbers(distinct=False)
     counted = f(*ones.replace(args), **ones.replace(kept))
     if given and found is given[0]:
-        return Move(found, None, None, same=True)
+        return Move(found, None, None, None, same=True)
     return _compared(f, true, found, counted, numbers.made)
 
 
@@ -296,7 +333,7 @@ def asked(f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _copied(x: Any) -> Any:
-    if is_sparse(x):
+    if is_sparse(x) or isinstance(x, np.ndarray):
         return x.copy()
     if isinstance(x, dict):
         return {name: _copied(entry) for name, entry in x.items()}
@@ -310,8 +347,9 @@ def _compared(f: Any, true: Any, found: Any, counted: Any, made: Any) -> Any:
         return None if None in plans else plans
     places, counts = _numbers_of(found), _numbers_of(counted)
     if places is None:
-        return Move(true, None, None)
-    if np.any(counts > 1):
+        return Move(true, None, None, None)
+    whole = (places == counts) & (np.abs(places) < _FIRST / 2)
+    if np.any((counts > 1) & ~whole):
         return None
     if not _is_moving(places, counts):
         message = f"{f.__qualname__} changes the numbers of a sparse matrix."
@@ -324,9 +362,12 @@ def _compared(f: Any, true: Any, found: Any, counted: Any, made: Any) -> Any:
             "derivatives. Use dtype=float, or astype for a constant."
         )
         raise rc.UnsupportedError(message)
-    index = np.asarray(places).astype(np.int64) - 1
+    index = np.where(whole, -1, np.real(places) - _FIRST).astype(np.int64)
+    constant = whole & (places != 0)
+    constants = np.asarray(places)[constant]
+    index[constant] = sum(x.size for x in made) + np.arange(constants.size)
     shared = _shared(places, index, dtype, made)
-    return Move(found, index, dtype, shared, drops=drops)
+    return Move(found, index, constants, dtype, shared, drops=drops)
 
 
 def _is_moving(places: Any, counts: Any) -> bool:
@@ -335,16 +376,20 @@ def _is_moving(places: Any, counts: Any) -> bool:
 
 
 def _shared(places: Any, index: Any, dtype: Any, made: Any) -> int | None:
+    first = 0
     for i, x in enumerate(made):
         if x.shape == places.shape and np.shares_memory(x, places):
-            return i if np.array_equal(x, places) else None
+            # Some functions sort this memory in place.
+            in_order = np.array_equal(index.reshape(-1), first + np.arange(x.size))
+            return i if in_order else None
+        first += x.size
     return None
 
 
 def _numbers_of(x: Any) -> Any:
     """The numbers of a result; None for whole numbers, as indices."""
     if is_sparse(x):
-        if not isinstance(x.data, np.ndarray) or x.data.dtype == object:
+        if x.format in _IN_LISTS:
             message = (
                 f"A matrix of class {type(x).__name__} keeps its numbers in Python's "
                 "lists, where they have no derivative. Use csr_array or coo_array."
@@ -374,11 +419,15 @@ def _arrays(x: Any) -> list[Any]:
     return []
 
 
+# Greater than whole numbers among the arguments; those above it are exact.
+_FIRST = 2.0**45
+
+
 class _Numbers:
     """Replaces the numbers in arguments, in the order of `_arrays`.
 
     Attributes:
-        distinct: By 1, 2, 3, … in place of ones.
+        distinct: By great numbers, in order, in place of ones.
         made: The arrays that took their places.
     """
 
@@ -389,7 +438,7 @@ class _Numbers:
     def like(self, shape: Any) -> Any:
         size = int(np.prod(shape))
         first, self.count = self.count, self.count + size
-        numbers = np.arange(first, first + size) + 1.0
+        numbers = np.arange(first, first + size) + _FIRST
         made = numbers.reshape(shape) if self.distinct else np.ones(shape)
         self.made.append(made)
         return made
@@ -397,9 +446,9 @@ class _Numbers:
     def replace(self, x: Any) -> Any:
         if is_sparse(x):
             has_numbers = x.data.dtype.kind in "fc"
-            return _with_data(x, self.like(x.data.shape)) if has_numbers else x
+            return _with_data(x, self.like(x.data.shape)) if has_numbers else x.copy()
         if isinstance(x, np.ndarray):
-            return self.like(x.shape) if x.dtype.kind in "fc" else x
+            return self.like(x.shape) if x.dtype.kind in "fc" else x.copy()
         if isinstance(x, _NUMBERS):
             return float(self.like(()))
         if isinstance(x, dict):
@@ -428,6 +477,7 @@ rc.non_differentiable(
         _template,
         _with_data,
         asked,
+        check_each,
         planned,
     ]
 )

@@ -9,6 +9,8 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse
 
+import rules_core as rc
+
 __all__ = ["Pattern", "places_of"]
 
 
@@ -120,8 +122,18 @@ class Pattern:
 def places_of(x: Any) -> Pattern:
     """The pattern of a SciPy matrix: an entry for each number in its `data`.
 
-    Of a matrix in diagonals numbers outside of the matrix have no place: an error.
+    Of a matrix in diagonals numbers outside of the matrix have no place: an error. A
+    vector is a matrix of one row.
     """
+    if x.ndim == 1:
+        columns = x.coords[0] if x.format == "coo" else x.indices[: x.indptr[-1]]
+        return Pattern(np.zeros(len(columns)), columns, (1, *x.shape))
+    if x.ndim > 2:
+        message = (
+            f"a sparse array of {x.ndim} dimensions has no rule. Use reshape to two "
+            "dimensions before it has numbers with a derivative."
+        )
+        raise rc.UnsupportedError(message)
     rows, columns = _coordinates(x)
     return Pattern(rows, columns, x.shape)
 

@@ -179,14 +179,19 @@ class _Tree:
             )
         i, j = _pairs(self.now(), _facts_of(other), max_distance, p)
         y = _norms(self.data[i] - other.data[j], self.box, p)
+        if output_type == "dok_matrix":
+            reason = (
+                "makes a dok_matrix, which keeps numbers in a dict, where they have no "
+                "derivative: give output_type='coo_matrix' or 'dict'"
+            )
+            refuse("sparse_distance_matrix", reason)
         if output_type == "dict":
             return {
                 (int(a), int(b)): y[n]
                 for n, (a, b) in enumerate(zip(i, j, strict=True))
             }
         shape = self.data.shape[0], other.data.shape[0]
-        made = scipy.sparse.coo_matrix((y, (i, j)), shape=shape)
-        return made if output_type == "coo_matrix" else made.asformat("dok")
+        return scipy.sparse.coo_matrix((y, (i, j)), shape=shape)
 
     def __reduce__(self) -> Any:
         return OWN.get(type(self), type(self)), (self.data, *self.args)

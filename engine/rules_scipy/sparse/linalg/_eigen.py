@@ -23,6 +23,7 @@ from rules_scipy.sparse._pattern import Pattern
 from rules_scipy.sparse._products import conjugate, product, sampled
 
 from ._direct import factor, solved
+from ._options import settled
 
 __all__ = ["eigs", "eigsh", "svds"]
 
@@ -244,7 +245,7 @@ def _task(name: str, k: int, options: dict[str, Any]) -> _Task:
         if given is not None and not (isinstance(given, str) and given in _USUAL):
             message = f"{name}: {key}= has no rule. Use scipy.linalg with toarray()."
             raise rc.UnsupportedError(message)
-    kept = {key: x for key, x in options.items() if x is not None}
+    kept = settled(name, options)
     if "v0" in kept:
         kept["v0"] = tuple(np.asarray(kept["v0"]).tolist())
     return _Task(name, int(k), tuple(sorted(kept.items())))
@@ -269,8 +270,8 @@ def eigsh(
         A: The matrix: whatever `as_sparse` accepts.
         k: How many, fewer than rows.
         return_eigenvectors: Whether to return `(w, v)`, or `w` alone.
-        **options: `which`, `sigma`, `v0`, `ncv`, `maxiter` and `tol` as in SciPy;
-            constants.
+        **options: `which`, `sigma`, `v0`, `ncv`, `maxiter` and `tol` as in SciPy; the
+            values that are found do not depend on them, and they have derivative zero.
     """
     return _eigen("eigsh", A, k, return_eigenvectors, options)
 

@@ -236,7 +236,8 @@ def expm_multiply(
     if a.shape[0] != a.shape[1]:
         message = f"expm_multiply: A must be square, but has the shape {a.shape}."
         raise ValueError(message)
-    data, b = together(a.data, B)
+    times = [x for x in (start, stop) if rc.is_array(x)]
+    data, b, *_ = together(a.data, B, *times)
     if start is None and stop is None and num is None and endpoint is None:
         return grown(data, b, a.pattern)
     count = 50 if num is None else int(num)

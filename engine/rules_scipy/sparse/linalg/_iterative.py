@@ -11,11 +11,12 @@ import scipy.sparse.linalg as _sp
 
 import rules_core as rc
 from rules_core.extend import numpy_function
-from rules_scipy.sparse._array import as_sparse, inexact
+from rules_scipy.sparse._array import SparseArray, as_sparse, inexact
 from rules_scipy.sparse._pattern import Pattern
 from rules_scipy.sparse._products import conjugate, product, sampled, together
 
-from ._operators import Held, operator_of, operator_solution
+from ._operators import Held, LinearOperator, operator_of, operator_solution
+from ._options import settled
 
 __all__ = [
     "NotConverged",
@@ -268,25 +269,43 @@ def _check_outputs(name: str, options: dict[str, Any]) -> None:
             raise rc.UnsupportedError(message)
 
 
+def _is_none(shift: Any) -> bool:
+    return shift is None or (isinstance(shift, int | float) and shift == 0)
+
+
+def _less(a: SparseArray, shift: Any) -> SparseArray:
+    """`A - shift I`."""
+    if _is_none(shift):
+        return a
+    each = np.arange(a.shape[0])
+    shift, one = together(shift, np.ones(a.shape[0], a.dtype))
+    return a + SparseArray(-shift * one, Pattern(each, each, a.shape))
+
+
+def _shifted(a: LinearOperator, shift: Any) -> LinearOperator:
+    """`A - shift I` of an operator."""
+    if _is_none(shift):
+        return a
+    forward = a.forward  # JAX finds arrays in functions, and not in objects
+    return LinearOperator(a.shape, lambda x: forward(x) - shift * x, a.back)
+
+
 def _iteration(name: str, preconditioners: tuple[str, ...]) -> Callable[..., Any]:
     def solve(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
         _check_outputs(name, options)
+        shift = options.pop("shift", None) if name == "minres" else None
+        held = {k: options.pop(k) for k in preconditioners if k in options}
+        own = {k: _checked(m) for k, m in held.items() if m is not None}
+        options = settled(name, options)
         if hasattr(A, "matvec"):
-            given = {k: v for k, v in options.items() if v is not None}
-            for k in set(preconditioners) & set(given):
-                given[k] = _checked(given[k])
-            return operator_solution(name, operator_of(A), b, x0, given)
-        a = inexact(as_sparse(A))
+            operator = _shifted(operator_of(A), shift)
+            return operator_solution(name, operator, b, x0, {**options, **own})
+        a = _less(inexact(as_sparse(A)), shift)
         data, b = together(a.data, b)
         if b.ndim == 2:
             b = b[:, 0]
-        own = [
-            (key, _checked(options.pop(key)))
-            for key in preconditioners
-            if options.get(key) is not None
-        ]
-        kept = [(k, v) for k, v in options.items() if v is not None]
-        method = _Method(name, tuple(sorted(kept)), tuple(own))
+        kept = tuple(sorted(options.items()))
+        method = _Method(name, kept, tuple(own.items()))
         return iterated(data, b, x0, a.pattern, method)
 
     solve.__name__ = solve.__qualname__ = name
@@ -299,7 +318,8 @@ def _iteration(name: str, preconditioners: tuple[str, ...]) -> Callable[..., Any
         A: The matrix: whatever `as_sparse` accepts, or a `LinearOperator`.
         b: The right-hand side, `(n,)`.
         x0: The start, on which the solution does not depend.
-        **options: As in SciPy: `rtol`, `atol`, `maxiter`, `M` and others; constants.
+        **options: As in SciPy: `rtol`, `atol`, `maxiter`, `M` and others, on which it
+            does not depend either. Their derivative is zero.
     """
     return solve
 

@@ -1,12 +1,13 @@
 """Least squares by iterations, `lsqr` and `lsmr`: differentiated by the equation.
 
-With the residual r = b - A x and the damping d the solution satisfies
+With the residual r = b - A x and the damping d the solution for a start 0 satisfies
 
     [ 1    A ] [r]   [b]
     [ Aᴴ  -d²] [x] = [0],
 
 which is regular for a matrix of full column rank, or with damping. Without damping, a
-matrix of full row rank has the solution x = Aᴴ z of least norm, A x = b.
+matrix of full row rank has the solution x = Aᴴ z of least norm, A x = b. With a start
+x0 this is x - x0 for the right-hand side b - A x0.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ import numpy as np
 import scipy.sparse.linalg as _sp
 
 import rules_core as rc
+from rules_scipy._arrays import concrete
 from rules_scipy._functions import if_converged
 from rules_scipy._steps import declare
 from rules_scipy.sparse._array import as_sparse, inexact
 from rules_scipy.sparse._pattern import Pattern
-from rules_scipy.sparse._products import conjugate, together
+from rules_scipy.sparse._products import conjugate, product, together
 
 from ._direct import solved
+from ._options import settled
 
 __all__ = ["lsmr", "lsqr"]
 
@@ -33,6 +36,7 @@ class _Call(NamedTuple):
 
     name: str
     pattern: Pattern
+    damped: bool
     options: tuple[tuple[str, Any], ...]
 
     def __tangent_structure__(self) -> None:
@@ -60,20 +64,27 @@ def _joined(n: int, one: Any, two: Any) -> Pattern:
 rc.non_differentiable(_augmented)
 
 
-def _exact(data: Any, b: Any, damp: float, pattern: Pattern) -> Any:
+def _exact(data: Any, b: Any, damp: Any, call: _Call) -> Any:
     """The solution by factors of the equation."""
-    data, b = together(data, b)
-    xp, (m, n) = rc.array_namespace(data, b), pattern.shape
-    wide = m < n and not damp
+    data, b, damp = together(data, b, damp)
+    xp, (m, n) = rc.array_namespace(data, b, damp), call.pattern.shape
+    wide = m < n and not call.damped
     kind = xp.result_type(data.dtype, b.dtype)
-    one = np.concatenate([np.full(n, -1.0), np.zeros(m)])
-    one = one if wide else np.concatenate([np.ones(m), np.full(n, -(damp**2))])
-    one = xp.asarray(one, dtype=kind, device=getattr(data, "device", None))
+    place = getattr(data, "device", None)
+
+    def constant(x: float, count: int) -> Any:
+        return xp.full((count,), x, dtype=kind, device=place)
+
+    if wide:
+        one = xp.concat([constant(-1.0, n), constant(0.0, m)])
+    else:
+        one = xp.concat([constant(1.0, m), constant(-1.0, n) * damp**2])
     data, b = xp.astype(data, kind), xp.astype(b, kind)
     parts = [conjugate(data), data] if wide else [data, conjugate(data)]
     rest = 0 * xp.concat([b[:1]] * n)
     right = xp.concat([rest, b] if wide else [b, rest])
-    x = solved(xp.concat([one, *parts]), right, _augmented(pattern, wide=wide), False)
+    numbers = xp.concat([xp.astype(one, kind), *parts])
+    x = solved(numbers, right, _augmented(call.pattern, wide=wide), False)
     return x[:n] if wide else x[m:]
 
 
@@ -81,50 +92,67 @@ def _exact(data: Any, b: Any, damp: float, pattern: Pattern) -> Any:
 _COUNTS = {"lsqr": 9, "lsmr": 7}
 
 
-def _least(data: Any, b: Any, call: Any, damp: float) -> Any:
+def _least(data: Any, b: Any, x0: Any, damp: Any, call: Any) -> Any:
     """`(x, success, others)` of a function of SciPy."""
-    kind = np.result_type(data, b, np.float64)
+    kind = np.result_type(data, b, x0, np.float64)
     matrix = call.pattern.csr(np.asarray(data).astype(kind))
+    start, size = np.asarray(x0).astype(kind), float(damp)
     found = getattr(_sp, call.name)(
-        matrix, np.asarray(b).astype(kind), damp, **dict(call.options)
+        matrix, np.asarray(b).astype(kind), size, x0=start, **dict(call.options)
     )
     x, stop, *others = found
     numbers = [float(e) for e in others[: _COUNTS[call.name] - 1] if np.ndim(e) == 0]
-    return x, np.asarray(_is_solution(matrix, b, x, damp)), np.asarray([stop, *numbers])
+    success = _is_solution(matrix, b, x, size**2 * (x - start))
+    return x, np.asarray(success), np.asarray([stop, *numbers])
 
 
-def _is_solution(matrix: Any, b: Any, x: Any, damp: float) -> bool:
+def _is_solution(matrix: Any, b: Any, x: Any, damping: Any) -> bool:
     """Whether the normal equations hold."""
-    left = matrix.conj().T @ (b - matrix @ x) - damp**2 * x
+    left = matrix.conj().T @ (b - matrix @ x) - damping
     size = _sp.norm(matrix) * np.linalg.norm(b)
     return bool(np.linalg.norm(left) <= 1e-3 * size)
 
 
-def _least_shape(data: Any, b: Any, call: Any, damp: Any) -> Any:
-    kind = np.result_type(np.dtype(data.dtype), np.dtype(b.dtype), np.float64)
+def _least_shape(data: Any, b: Any, x0: Any, damp: Any, call: Any) -> Any:
+    kinds = [np.dtype(x.dtype) for x in (data, b, x0)]
     count = {"lsqr": 8, "lsmr": 7}[call.name]
     return (
-        rc.ShapeDtype((call.pattern.shape[1],), kind),
+        rc.ShapeDtype((call.pattern.shape[1],), np.result_type(*kinds, np.float64)),
         rc.ShapeDtype((), np.dtype(bool)),
         rc.ShapeDtype((count,), np.dtype(float)),
     )
 
 
-def _least_step(at: Any, data: Any, b: Any, call: Any, damp: Any) -> Any:
-    return _exact(data, b, damp, call.pattern), None, None
+def _least_step(at: Any, data: Any, b: Any, x0: Any, damp: Any, call: Any) -> Any:
+    data, b, x0 = together(data, b, x0)
+    rest = b - product(data, x0, call.pattern)
+    return x0 + _exact(data, rest, damp, call), None, None
 
 
-_solution = declare(_least, _least_step, of=("data", "b"), out=_least_shape, fixed=(2,))
+_solution = declare(
+    _least, _least_step, of=("data", "b", "x0", "damp"), out=_least_shape, fixed=(2,)
+)
 
 
-def _found(name: str, A: Any, b: Any, damp: float, options: dict[str, Any]) -> Any:
+def _found(name: str, A: Any, b: Any, damp: Any, x0: Any, options: Any) -> Any:
     a = inexact(as_sparse(A))
     data, b = together(a.data, b)
     if b.ndim == 2:
         b = b[:, 0]
-    kept = tuple(sorted((k, v) for k, v in options.items() if v is not None))
-    x, success, numbers = _solution(data, b, _Call(name, a.pattern, kept), float(damp))
+    x0 = np.zeros(a.shape[1]) if x0 is None else x0
+    kept = tuple(sorted(settled(name, options).items()))
+    call = _Call(name, a.pattern, _is_damped(rc.ignore_derivatives(damp)), kept)
+    x, success, numbers = _solution(data, b, x0, damp, call)
     return if_converged(x, success, name), told(numbers, x)
+
+
+def _is_damped(damp: Any) -> bool:
+    """Whether there is a damping; one that is traced is not zero."""
+    known = concrete(damp)
+    return known is None or bool(known != 0)
+
+
+rc.non_differentiable(_is_damped)
 
 
 @rc.primitive
@@ -156,7 +184,7 @@ def _refuse(name: str, options: dict[str, Any], *keys: str) -> None:
             raise rc.UnsupportedError(message)
 
 
-def lsqr(A: Any, b: Any, damp: float = 0.0, **options: Any) -> Any:
+def lsqr(A: Any, b: Any, damp: Any = 0.0, *, x0: Any = None, **options: Any) -> Any:
     """The point of least squares, as `scipy.sparse.linalg.lsqr`.
 
     `x` has the derivatives of the exact solution, by factors of a sparse matrix: NaN
@@ -166,24 +194,25 @@ def lsqr(A: Any, b: Any, damp: float = 0.0, **options: Any) -> Any:
     Args:
         A: The matrix: whatever `as_sparse` accepts.
         b: The right-hand side.
-        damp: The damping, a constant.
-        **options: As in SciPy, without `x0` and `calc_var`; constants.
+        damp: The damping of the distance from `x0`.
+        x0: The start: where the solution is not unique, the one next to it is found.
+        **options: As in SciPy, without `calc_var`; constants.
     """
-    _refuse("lsqr", options, "x0", "calc_var")
-    x, numbers = _found("lsqr", A, b, damp, options)
+    _refuse("lsqr", options, "calc_var")
+    x, numbers = _found("lsqr", A, b, damp, x0, options)
     stop, steps, *norms = [numbers[i] for i in range(numbers.shape[0])]
     return x, stop, steps, *norms, None
 
 
-def lsmr(A: Any, b: Any, damp: float = 0.0, **options: Any) -> Any:
+def lsmr(A: Any, b: Any, damp: Any = 0.0, *, x0: Any = None, **options: Any) -> Any:
     """The point of least squares, as `scipy.sparse.linalg.lsmr`; see `lsqr`.
 
     Args:
         A: The matrix: whatever `as_sparse` accepts.
         b: The right-hand side.
-        damp: The damping, a constant.
-        **options: As in SciPy, without `x0`; constants.
+        damp: The damping of the distance from `x0`.
+        x0: The start: where the solution is not unique, the one next to it is found.
+        **options: As in SciPy; constants.
     """
-    _refuse("lsmr", options, "x0")
-    x, numbers = _found("lsmr", A, b, damp, options)
+    x, numbers = _found("lsmr", A, b, damp, x0, options)
     return x, *[numbers[i] for i in range(numbers.shape[0])]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
-from rules_scipy.sparse._array import as_sparse
+from rules_scipy.sparse._array import as_sparse, in_rows
 
 __all__ = ["norm"]
 
@@ -26,9 +26,11 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
             "rows and columns A.multiply(A).sum(axis)."
         )
         raise rc.UnsupportedError(message)
+    if ord is None:
+        return rc.array_namespace(x.data).linalg.vector_norm(in_rows(x).merged().data)
     a = as_sparse(x).merged()
     xp = rc.array_namespace(a.data)
-    if ord in (None, "fro"):
+    if ord == "fro":
         return xp.linalg.vector_norm(a.data)
     sums = a.with_data(xp.abs(a.data)).sum(0 if abs(ord) == 1 else 1)
     return xp.max(sums) if ord > 0 else xp.min(sums)

@@ -96,6 +96,7 @@ def _loses(f: Any, args: tuple[Any, ...], template: Any) -> bool:
 
 def _nearby(x: Any, draw: Any) -> Any:
     """A matrix at the same places, without zeros."""
+    x = x.tocsc() if x.format in ("dok", "lil") else x
     sizes = np.abs(x.data)
     usual = np.mean(sizes[sizes > 0]) if np.any(sizes) else 1.0
     found = x.copy()
