@@ -6,6 +6,8 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as la
 
 from rules_autodiff import grad, jvp
+from rules_scipy.sparse import as_sparse
+from rules_scipy.sparse.linalg import minres
 
 X = np.array([3.0, 0.4, 0.4, 4.0, 2.0])
 DX = np.array([0.3, -0.7, 0.2, 0.1, 0.4])
@@ -51,3 +53,20 @@ def test_what_eigenvalues_do_not_depend_on_has_derivative_zero():
     a = sp.diags_array(np.arange(1.0, 7.0)).tocsr()
     assert grad(lambda s: la.eigsh(a, 2, sigma=s)[0].sum())(2.3) == 0
     assert not np.any(grad(lambda v: la.svds(a, 2, v0=v)[1].sum())(np.ones(6)))
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_shift_in_pytorch(moves):
+    torch = pytest.importorskip("torch")
+    matrix = as_sparse(square(X))
+
+    def f(s):
+        a = matrix if moves else matrix.with_data(s * torch.tensor(matrix.data))
+        y = minres(a, B, shift=s if moves else 0.5, rtol=1e-12)[0]
+        return y.sum()
+
+    shift = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
+    f(shift).backward()
+    ends = [f(torch.tensor(0.5 + h, dtype=torch.float64)) for h in (1e-6, -1e-6)]
+    want = (ends[0] - ends[1]).item() / 2e-6
+    assert shift.grad.item() == pytest.approx(want, rel=1e-5)

@@ -278,7 +278,10 @@ def _less(a: SparseArray, shift: Any) -> SparseArray:
     if _is_none(shift):
         return a
     each = np.arange(a.shape[0])
-    shift, one = together(shift, np.ones(a.shape[0], a.dtype))
+    xp, place = rc.array_namespace(a.data), getattr(a.data, "device", None)
+    one = xp.ones(a.shape[:1], dtype=a.data.dtype, device=place)
+    if rc.is_array(shift):
+        shift, one = together(shift, one)
     return a + SparseArray(-shift * one, Pattern(each, each, a.shape))
 
 
