@@ -449,8 +449,9 @@ def own_pieces(s: Any) -> Any:
     if isinstance(s, _Pieces):
         return s
     cls = BPoly if isinstance(s, _sp.BPoly) else PPoly
-    c, x = (field(s, f"_{name}", name) for name in ("c", "x"))
-    return cls.construct_fast(c, x, s.extrapolate, s.axis)
+    held = getattr(s, "_delegate_to", s)  # since SciPy 1.18
+    c, x = (field(held, f"_{name}", name) for name in ("c", "x"))
+    return cls.construct_fast(c, x, held.extrapolate, held.axis)
 
 
 for _base in {defining(cls, "construct_fast") for cls in (_sp.PPoly, _sp.BPoly)}:

@@ -89,6 +89,7 @@ MISSING = {
     "remez": f"{_SEARCH}: use firls",
     "ss2zpk": "has as many zeros as its matrices allow: use ss2tf and tf2zpk",
     "unique_roots": "groups roots, which is not continuous",
+    "whittaker_henderson": "has no rule yet: solve its banded equations by solveh_banded",
 }
 
 

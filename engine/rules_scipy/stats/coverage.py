@@ -78,6 +78,7 @@ _GROUPS = {
         "make_distribution"
     ),
     "has no rule yet: write its density with array_namespace": "matrix_t",
+    "has no rule yet: interpolate the sorted sample": "estimated_cdf",
 }
 MISSING = {name: why for why, names in _GROUPS.items() for name in names.split()}
 

@@ -122,8 +122,10 @@ def test_objects_of_programs_are_instances_of_scipys_classes():
 
 def test_an_object_may_be_the_argument():
     spline = sp.CubicSpline(X, Y)
-    fields = rc.backing(grad(lambda s: s(0.1))(spline)).values()
-    [c] = [x for x in fields if np.shape(x) == spline.c.shape]
+    fields = rc.backing(grad(lambda s: s(0.1))(spline))
+    if "_delegate_to" in fields:  # since SciPy 1.18
+        fields = rc.backing(fields["_delegate_to"])
+    [c] = [x for x in fields.values() if np.shape(x) == spline.c.shape]
     assert_near(c[:, 0], 0.1 ** np.arange(3, -1, -1))
 
 
