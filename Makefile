@@ -7,7 +7,7 @@
 # make demo DEMO=registration   two images, laid on each other, in PyTorch
 # make demo DEMO=spectrum   Voigt profiles of the sodium lines of a flame, in NumPy
 # make test   the everyday tests, documentation examples included: every mechanism is met
-#             (five to six minutes on two idle cores)
+#             (up to nine minutes on two idle cores)
 # make test-full  those and what repeats them for other values
 # make test-nightly  what is too heavy for both
 # make test-slice SLICE=2/8  one part of what make test leaves out

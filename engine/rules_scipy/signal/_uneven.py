@@ -58,8 +58,7 @@ def _by_position(
     return _sp.lombscargle(x, y, freqs, **given)
 
 
-_by_position.__name__ = _by_position.__qualname__ = "lombscargle"
-_by_position.__module__ = _sp.lombscargle.__module__
+_by_position.__name__ = "lombscargle"
 lombscargle = declared(_by_position, _lombscargle_step, "x", "y", "freqs")
 # SciPy's own has rules as it names its arguments; programs call the other one.
 declared(_sp.lombscargle, _lombscargle_step, "x", "y", "freqs")

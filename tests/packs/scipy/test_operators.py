@@ -195,7 +195,6 @@ REFUSED = {
     "did not converge": lambda x: la.cg(by_products(x), B, maxiter=1)[0],
     "need the matrix": lambda x: la.eigsh(operator(x), k=2)[0],
     "norm from lsqr": lambda x: la.lsqr(matrix(x)[:, :3], B)[3],
-    "x0= has no rule": lambda x: la.lsqr(matrix(x), B, x0=B)[0],
     "rmatvec": lambda x: (
         la.LinearOperator((5, 5), lambda v: D @ v) @ B * 0
         + la.gmres(WITHOUT_ADJOINT, B * x[0])[0]
