@@ -28,6 +28,7 @@ from rules_core._dispatch.rule import LINEAR, SELECTION, Location, Rule
 from rules_core._dispatch.rule_signature import read_types
 from rules_core._dispatch.stand_ins import class_in_program, stand_in, stand_in_of
 from rules_core._dispatch.table import CHANGES, NoConfig, RuleSet
+from rules_core._hosts.captured_variables import bound_to, content
 from rules_core._hosts.code_names import cell_value, codes, rebinds, stored_cells
 from rules_core._hosts.constant_numbers import (
     cotangent_of_constant,
@@ -92,9 +93,11 @@ __all__ = [
     "Rule",
     "RuleSet",
     "ShownText",
+    "bound_to",
     "build_tangent",
     "cell_value",
     "class_in_program",
+    "content",
     "codes",
     "cotangent_of_constant",
     "count_leaves",

@@ -20,6 +20,7 @@ from rules_core._base.errors import UnsupportedError
 from rules_core._base.opaque_modules import is_closed, root_of
 from rules_core._tangents.structure import structure
 
+from .captured_variables import bound_to, content
 from .code_names import cell_value, names_read
 from .functions_in import PLAIN, functions_in
 from .read_places import Place, places_read
@@ -84,29 +85,14 @@ class Reads:
         Raises:
             UnsupportedError: Something else was changed.
         """
-        with self._restored():
+        own = {owner for _, owner in self._own}
+        then = [pair for key, pair in self._cells.items() if key not in own]
+        with bound_to(then):
             path = self.changed()
             if path is not None:
                 raise UnsupportedError(self._text(label, path))
             yield
             self.settle()
-
-    @contextmanager
-    def _restored(self) -> Iterator[None]:
-        later = []
-        for key, (cell, value) in self._cells.items():
-            present = cell_value(cell)
-            if present is not value and key not in self._own_cells():
-                later.append((cell, present))
-                cell.cell_contents = value
-        try:
-            yield
-        finally:
-            for cell, present in later:
-                cell.cell_contents = present
-
-    def _own_cells(self) -> set[int]:
-        return {owner for _, owner in self._own}
 
     def _text(self, label: str, path: str) -> str:
         names = ", ".join(dict.fromkeys(map(_name, self.functions)))
@@ -140,7 +126,7 @@ class Reads:
             facts.keep(owner)
             found[path, id(owner)] = facts.of(value)
             if cells is not None and isinstance(owner, CellType):
-                cells[id(owner)] = owner, cell_value(owner)
+                cells[id(owner)] = owner, content(owner)
         for f in () if self._captured else self.functions:
             found.update(_named_functions(f, hidden, facts, set()))
         return found

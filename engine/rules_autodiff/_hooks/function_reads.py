@@ -18,7 +18,7 @@ from rules_autodiff._python.lifted_code import NESTED
 from rules_autodiff._python.values import INERT
 from rules_autodiff._refusals import name_of, refused, rule_of
 from rules_core import structure
-from rules_core.extend import Reads, functions_in
+from rules_core.extend import Reads, bound_to, content, functions_in
 
 __all__ = ["ReadsThen", "reads_of"]
 
@@ -39,15 +39,8 @@ class ReadsThen:
 
     def replay(self, pull: Callable[..., Any], *args: Any) -> Any:
         """Run a pullback with the values that captured variables had then."""
-        pairs = [(cell, x, content(cell)) for cell, x in self.cells]
-        moved = [(cell, x, now) for cell, x, now in pairs if now is not x]
-        for cell, then, _ in moved:
-            put(cell, then)
-        try:
+        with bound_to(self.cells):
             return pull(*args)
-        finally:
-            for cell, _, now in moved:
-                put(cell, now)
 
     def check(self, f: Any, rule: Any) -> None:
         """Refuse the pullback of a rule if something was changed."""
@@ -90,21 +83,3 @@ def cells_of(functions: list[Any]) -> list[tuple[CellType, Any]]:
         level = structure(x)
         ends.extend(() if level is None else level.values)
     return [(cell, content(cell)) for cell in cells.values()]
-
-
-EMPTY = object()
-
-
-def content(cell: CellType) -> Any:
-    """What a captured variable is bound to, `EMPTY` for nothing."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return EMPTY
-
-
-def put(cell: CellType, value: Any) -> None:
-    if value is EMPTY:
-        del cell.cell_contents
-    else:
-        cell.cell_contents = value
