@@ -13,7 +13,14 @@ _EMPTY: Final = object()
 
 
 def content(cell: CellType) -> Any:
-    """What a variable is bound to; an object of its own for nothing."""
+    """What a variable is bound to; an object of its own for nothing.
+
+    >>> from rules_core.extend import content
+    >>> def scale(k):
+    ...     return lambda x: k * x
+    >>> content(scale(2).__closure__[0])
+    2
+    """
     try:
         return cell.cell_contents
     except ValueError:
