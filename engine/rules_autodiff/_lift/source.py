@@ -12,7 +12,6 @@ import re
 import sys
 import textwrap
 from collections import OrderedDict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType
 
@@ -117,14 +116,15 @@ class Index:
     def __init__(self, lines: list[str]):
         self.lines = lines
         self.table: dict[Key, list[Definition]] = {}
-        tree = ast.parse("".join(lines))
-        names = frozenset(imported(tree)), stored_names(tree)
-        for entry in functions(tree, None, *names):
-            self.table.setdefault(key(entry.node), []).append(entry)
+        survey = Survey(ast.parse("".join(lines)))
+        names = frozenset(survey.imports), frozenset(survey.stored)
+        for node, owner in survey.functions:
+            entry = Definition(node, owner, *names)
+            self.table.setdefault(key(node), []).append(entry)
 
 
 INDEXES: OrderedDict[str, Index] = OrderedDict()  # of the most recent files
-FILES = 32
+FILES = 64  # a thousand lines take one megabyte
 
 
 def candidates(code: CodeType, lines: list[str]) -> list[Definition]:
@@ -145,25 +145,48 @@ def indexed(filename: str, lines: list[str]) -> Index:
         index = INDEXES[filename] = Index(lines)
         while len(INDEXES) > FILES:
             INDEXES.popitem(last=False)
+    INDEXES.move_to_end(filename)
     return index
 
 
-def imported(tree: ast.AST) -> Iterator[str]:
-    """The names that a module imports."""
-    for child in ast.iter_child_nodes(tree):
-        if isinstance(child, ast.Import | ast.ImportFrom):
-            for alias in child.names:
-                yield alias.asname or alias.name.partition(".")[0]
-        elif not isinstance(child, FunctionNode | ast.ClassDef | ast.expr):
-            yield from imported(child)
+class Survey:
+    """What a file defines, in one walk through its tree.
 
+    Attributes:
+        functions: Every function, and the class that mangles its names.
+        imports: The names that the module imports.
+        stored: The variables that functions store to as global or nonlocal ones.
+    """
 
-def stored_names(tree: ast.AST) -> frozenset[str]:
-    """The variables that functions store to as global or nonlocal ones."""
-    kinds = ast.Global | ast.Nonlocal
-    parts = list(ast.walk(tree))
-    named = (name for p in parts if isinstance(p, kinds) for name in p.names)
-    return frozenset([*named, *filter(None, map(global_name, parts))])
+    def __init__(self, tree: ast.AST):
+        self.functions: list[tuple[FunctionNode, str | None]] = []
+        self.imports: set[str] = set()
+        self.stored: set[str] = set()
+        self.below(tree, None, module=True)
+
+    def below(self, node: ast.AST, owner: str | None, *, module: bool) -> None:
+        """Look at what is inside of a node; `module` if it runs with the module."""
+        for child in ast.iter_child_nodes(node):
+            inside, outer = owner, False
+            if isinstance(child, FunctionNode):
+                self.functions.append((child, owner))
+            elif isinstance(child, ast.ClassDef):
+                inside = child.name
+            elif isinstance(child, ast.expr):
+                self.stored.update(filter(None, [global_name(child)]))
+            else:
+                outer = module
+                self.statement(child, module=module)
+            if child._fields:
+                self.below(child, inside, module=outer)
+
+    def statement(self, node: ast.AST, *, module: bool) -> None:
+        """Note the names that a simple statement imports or declares."""
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            self.stored.update(node.names)
+        elif module and isinstance(node, ast.Import | ast.ImportFrom):
+            names = (a.asname or a.name.partition(".")[0] for a in node.names)
+            self.imports.update(names)
 
 
 def global_name(node: ast.AST) -> str | None:
@@ -173,20 +196,6 @@ def global_name(node: ast.AST) -> str | None:
     f, key = node.value.func, node.slice
     named = isinstance(f, ast.Name) and f.id == "globals"
     return str(key.value) if named and isinstance(key, ast.Constant) else None
-
-
-def functions(
-    tree: ast.AST,
-    owner: str | None,
-    imports: frozenset[str] | None,
-    stored: frozenset[str],
-) -> Iterator[Definition]:
-    """Every function below ``tree``, with the class that mangles its names."""
-    for child in ast.iter_child_nodes(tree):
-        if isinstance(child, FunctionNode):
-            yield Definition(child, owner, imports, stored)
-        inside = child.name if isinstance(child, ast.ClassDef) else owner
-        yield from functions(child, inside, imports, stored)
 
 
 def key(node: FunctionNode) -> Key:
@@ -208,8 +217,10 @@ def fragment(code: CodeType, lines: list[str]) -> list[Definition]:
             continue
         ast.increment_lineno(tree, first - 1)
         position = (code.co_name, first)
-        found = functions(tree, None, None, stored_names(tree))
-        return [d for d in found if key(d.node) == position]
+        survey = Survey(tree)
+        stored = frozenset(survey.stored)
+        found = [(node, o) for node, o in survey.functions if key(node) == position]
+        return [Definition(node, owner, None, stored) for node, owner in found]
     return []
 
 
