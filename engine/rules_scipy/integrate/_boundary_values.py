@@ -1,11 +1,7 @@
-r"""`scipy.integrate.solve_bvp`, differentiated by the equations of its collocation.
+"""`scipy.integrate.solve_bvp`, differentiated by the equations of its collocation.
 
-On each interval of the mesh the solution is a cubic with
-
-$$ y_{i+1} - y_i = \tfrac{h}{6} (f_i + 4 f_{i+1/2} + f_{i+1}), $$
-
-and with $bc(y_0, y_m, p) = 0$ there are as many equations as unknowns: a derivative of
-the solution is that of the root, at a mesh that moves with the given one.
+A derivative of the solution is that of their root (`_collocation`), at a mesh that
+moves with the given one.
 
 >>> import jax, jax.numpy as jnp
 >>> from rules_scipy import integrate
@@ -36,11 +32,11 @@ from rules_scipy._functions import (
     Run,
     if_converged,
     solve,
-    stacked,
 )
 from rules_scipy._solvers import without_formula
 from rules_scipy.interpolate import CubicHermiteSpline
 
+from ._collocation import array_of, collocated, parts_of_solution, rates
 from ._initial_values import Unknown, as_state, as_time
 from ._moving_jumps import if_unmoved, known_path_run
 from ._quadrature import DECLARED
@@ -99,8 +95,8 @@ def solve_bvp(
     z = _if_smooth(z, fun, at, problem)
     solver = "solve_bvp" if nodes is None else f"solve_bvp(nodes={nodes})"
     z = if_converged(z, success, solver)
-    rows, parameters = _parts(z, problem)
-    slopes = _rates(fun, at, rows, parameters, S, at[0], problem)
+    rows, parameters = parts_of_solution(z, problem)
+    slopes = rates(fun, at, rows, parameters, S, at[0], problem)
     fields = {"status": counts[0], "niter": counts[1], "success": success == 1}
     fields |= without_formula(others, z, _FIELD)
     sol = CubicHermiteSpline(at, rows, slopes, axis=1)
@@ -143,7 +139,7 @@ def boundary_table(functions: Any, given: Any, run: Run, nodes: int | None) -> A
         result = xp.zeros((nodes * (n + 1) + k,), dtype=start.dtype)
     last = (guess,) if run.settings["has_parameters"] else ()
     column = start[:, 0]
-    of_fun, of_bc = (mesh[:1], start[:, :1], *last), (column, column, *last)
+    of_fun, of_bc = (mesh, start, *last), (column, column, *last)
     examples = [of_fun, of_bc, of_fun, of_bc]
     found, *rest = solve(run, functions, (), given, examples, result)
     return in_dtype(found, start), *rest
@@ -156,7 +152,7 @@ def _run_solve_bvp(
     settings: Any, functions: Any, x: Any, y: Any, p: Any, S: Any = None
 ) -> Any:
     fun, bc, fun_jac, bc_jac = functions
-    fun = _by_columns(fun) if settings["columns"] else fun
+    fun = _by_columns(fun, len(x)) if settings["columns"] else fun
     found = _sp.solve_bvp(
         fun, bc, x, y.copy(), p if settings["has_parameters"] else None, S,
         fun_jac, bc_jac, **settings["options"],
@@ -174,12 +170,16 @@ def _run_solve_bvp(
     return y, int(success), counts, others
 
 
-def _by_columns(fun: Any) -> Any:
-    """A function that is called with one node at a time."""
+def _by_columns(fun: Any, count: int) -> Any:
+    """A function that is called with so many nodes at a time."""
+
+    def part(i: int, x: Any, y: Any, p: Any) -> Any:
+        at = np.arange(i, i + count).clip(0, len(x) - 1)  # the last one again
+        return np.reshape(fun(x[at], y[:, at], *p), (len(y), count))
 
     def called(x: Any, y: Any, *p: Any) -> Any:
-        columns = [fun(x[i : i + 1], y[:, i : i + 1], *p) for i in range(len(x))]
-        return np.concatenate([np.reshape(c, (len(y), 1)) for c in columns], axis=1)
+        columns = [part(i, x, y, p) for i in range(0, len(x), count)]
+        return np.concatenate(columns, axis=1)[:, : len(x)]
 
     return called
 
@@ -193,53 +193,7 @@ def _refined(mesh: Any, nodes: int) -> Any:
     return np.asarray(own)
 
 
-# the equations
-
-
-def _parts(z: Any, problem: Any) -> tuple[Any, Any]:
-    n, m, _ = problem
-    return z[: n * m].reshape((n, m)), z[n * m :]
-
-
-def _array(f: Any, y: Any) -> Any:
-    xp = rc.array_namespace(y)
-    f = stacked(xp, f) if isinstance(f, list | tuple) else f
-    return f.reshape(y.shape)
-
-
-def _rates(fun: Any, x: Any, y: Any, p: Any, S: Any, a: Any, problem: Any) -> Any:
-    """The derivative of the solution, at nodes or between them."""
-    f = _array(fun(x, y) if problem[2] < 0 else fun(x, y, p), y)
-    if S is None:
-        return f
-    xp = rc.array_namespace(y)
-    S = as_state(S, y)
-    if x.shape[0] < problem[1]:
-        return f + (S @ y) / (x - a)
-    first = xp.linalg.pinv(xp.eye(y.shape[0], dtype=y.dtype) - S) @ f[:, :1]
-    return xp.concat([first, f[:, 1:] + (S @ y[:, 1:]) / (x[1:] - a)], axis=1)
-
-
-def _known(z: Any, fun: Any, bc: Any, x: Any, S: Any, problem: Any) -> Any:
-    return z * 1.0
-
-
-def _equations(
-    z: Any, known: Any, fun: Any, bc: Any, x: Any, S: Any, problem: Any
-) -> Any:
-    (y, p), xp = _parts(z, problem), rc.array_namespace(z)
-    f, h = _rates(fun, x, y, p, S, x[0], problem), x[1:] - x[:-1]
-    middle = 0.5 * (y[:, 1:] + y[:, :-1]) - 0.125 * h * (f[:, 1:] - f[:, :-1])
-    between = _rates(fun, x[:-1] + 0.5 * h, middle, p, S, x[0], problem)
-    rise = h / 6.0 * (f[:, :-1] + f[:, 1:] + 4.0 * between)
-    r = y[:, 1:] - y[:, :-1] - rise
-    ends = y[:, 0], y[:, -1]
-    misfit = bc(*ends) if problem[2] < 0 else bc(*ends, p)
-    misfit = stacked(xp, misfit) if isinstance(misfit, list | tuple) else misfit
-    return xp.concat([r.reshape((-1,)), misfit.reshape((-1,))])
-
-
-collocated: rc.Primitive = rc.implicit(_known, _equations)
+# the mesh, and jumps
 
 
 def _moved_mesh(at: Any, mesh: Any) -> Any:
@@ -262,20 +216,21 @@ rc.non_differentiable(_places)
 
 def _if_smooth(z: Any, fun: Any, at: Any, problem: Any) -> Any:
     """The solution, which has no derivative in what moves a jump of `fun` along it."""
-    y, p = _parts(rc.ignore_derivatives(z), problem)
+    y, p = parts_of_solution(rc.ignore_derivatives(z), problem)
     xp, at = rc.array_namespace(z), rc.ignore_derivatives(at)
-    constant = p[None, :] + 0.0 * at[:, None]
-    states = xp.concat([y.T, constant], axis=1)
-    given = (problem,), (at, states), (at[0], states[0, :]), known_path_run()
-    return if_unmoved(z, _rate_of_state, fun, *given, "solve_bvp")
+    constant = p[:, None] + 0.0 * at[None, :]
+    states = xp.concat([y, constant])
+    run = known_path_run(None if isinstance(z, np.ndarray) else problem[1])
+    given = (problem,), (at, states.T), (at, states), run
+    return if_unmoved(z, _rates_of_states, fun, *given, "solve_bvp")
 
 
-def _rate_of_state(fun: Any, args: Any, t: Any, state: Any) -> Any:
-    """The derivative of a state, in which the parameters are constant."""
-    (n, _, k), x = args[0], t.reshape((1,))
-    y, p = state[:n].reshape((n, 1)), state[n:]
-    f = _array(fun(x, y) if k < 0 else fun(x, y, p), y)
-    return rc.array_namespace(state).concat([f.reshape((-1,)), 0.0 * p])
+def _rates_of_states(fun: Any, args: Any, x: Any, states: Any) -> Any:
+    """The derivative of states, in which the parameters are constant."""
+    (n, _, k) = args[0]
+    y, p = states[:n, ...], states[n:, 0]
+    f = array_of(fun(x, y) if k < 0 else fun(x, y, p), y)
+    return rc.array_namespace(states).concat([f, 0.0 * states[n:, ...]])
 
 
 DECLARED.cover(_sp.solve_bvp, solve_bvp)

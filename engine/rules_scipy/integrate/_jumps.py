@@ -10,12 +10,11 @@ fixed place does no harm.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Jump", "is_moved", "jumps"]
+__all__ = ["Jump", "is_moved", "jumps", "rows_of"]
 
 # Jumps are looked for until there are so many.
 _MANY = 50
@@ -40,54 +39,66 @@ class Jump(NamedTuple):
 
 
 def jumps(
-    f: Callable[[float], Any], nodes: Sequence[float], small: float
+    f: Callable[[Any], Any], nodes: Sequence[float], small: float, together: int = 64
 ) -> list[Jump]:
     """Where a function jumps between nodes.
 
     Args:
-        f: Returns a vector. It is called at the nodes, between them, and often close to
-            a jump.
+        f: Returns a vector for each place of an array, as rows. It is called at the
+            nodes, between them, and often close to a jump.
         nodes: In order; more of them find shorter pulses.
         small: Of the largest number of a component, the part that counts as none.
+        together: In how many intervals jumps are looked for at once.
     """
-    values = [f(x) for x in nodes]
-    finite = [np.abs(y) for y in values if np.all(np.isfinite(y))]
-    if not finite:
+    ends = np.asarray(nodes)
+    if len(ends) < 2:
         return []
-    scale = np.max(finite, axis=0)
+    values = f(ends)
+    finite = np.all(np.isfinite(values), axis=-1)
+    if not np.any(finite):
+        return []
+    scale = np.max(np.abs(values[finite]), axis=0)
     none = small * np.where(scale > 0, scale, 1.0)
-    found: list[Jump] = []
-    places = zip(pairwise(nodes), pairwise(values), strict=True)
-    for (low, high), (at_low, at_high) in places:
-        jump = _between(f, (low, high), (at_low, at_high), none)
-        if jump is not None:
-            found.append(jump)
-        if len(found) == _MANY:
-            break
-    return found
-
-
-def _between(f: Any, ends: Any, values: Any, none: Any) -> Jump | None:
-    """The jump between two nodes: of two parts the one that bends more, and so on."""
-    (low, high), (at_low, at_high) = ends, values
+    low, high = ends[:-1], ends[1:]
     middle = _inside(low, high)
-    at_middle = f(middle)
-    if not _bend(at_low, at_middle, at_high, none) > 1.0:
-        return None
-    while low < middle < high:
+    lines = values[:-1], f(middle), values[1:]
+    bent = np.flatnonzero(_bend(*lines, none) > 1.0)
+    found: list[Jump] = []
+    for i in range(0, len(bent), together):
+        own = bent[i : i + together]
+        places = [x[own] for x in (low, middle, high, *lines)]
+        found += _between(f, places[:3], places[3:], none)
+        if len(found) >= _MANY:
+            break
+    return found[:_MANY]
+
+
+def _between(f: Any, places: Any, values: Any, none: Any) -> list[Jump]:
+    """The jumps in intervals: of two parts the one that bends more, and so on.
+
+    Args:
+        f: The function.
+        places: The lower ends, places inside, and the upper ends.
+        values: Of the function there.
+        none: What counts as no jump.
+    """
+    found: list[Jump] = []
+    while len(places[0]):
+        (low, middle, high), (at_low, at_middle, at_high) = places, values
+        narrow = ~((low < middle) & (middle < high))
+        sizes = np.abs(at_high - at_low)
+        found += [Jump(low[i], high[i], sizes[i], none) for i in np.flatnonzero(narrow)]
         first, last = _inside(low, middle), _inside(middle, high)
         at_first, at_last = f(first), f(last)
-        bends = (
-            _bend(at_low, at_first, at_middle, none),
-            _bend(at_middle, at_last, at_high, none),
-        )
-        if not max(bends) > 1.0:
-            return None
-        if bends[0] >= bends[1]:
-            high, middle, at_high, at_middle = middle, first, at_middle, at_first
-        else:
-            low, middle, at_low, at_middle = middle, last, at_middle, at_last
-    return Jump(low, high, np.abs(at_high - at_low), none)
+        before = _bend(at_low, at_first, at_middle, none)
+        after = _bend(at_middle, at_last, at_high, none)
+        goes_on = ~narrow & (np.maximum(before, after) > 1.0)
+        left = before >= after
+        halves = (low, middle), (first, last), (middle, high)
+        rows = (at_low, at_middle), (at_first, at_last), (at_middle, at_high)
+        places = [np.where(left, *pair)[goes_on] for pair in halves]
+        values = [np.where(left[:, None], *pair)[goes_on] for pair in rows]
+    return sorted(found, key=lambda jump: jump.before)
 
 
 # Not a half: a function that is odd at a jump would pass for a line.
@@ -98,9 +109,14 @@ def _inside(low: Any, high: Any) -> Any:
     return low + _PART * (high - low)
 
 
-def _bend(low: Any, middle: Any, high: Any, none: Any) -> float:
-    """How far a value inside is from the line between the ends."""
-    return float((np.abs(middle - _inside(low, high)) / none).max())
+def _bend(low: Any, middle: Any, high: Any, none: Any) -> Any:
+    """How far values inside are from the lines between the ends, which may be NaN."""
+    return np.max(np.abs(middle - _inside(low, high)) / none, axis=-1)
+
+
+def rows_of(f: Callable[[float], Any]) -> Callable[[Any], Any]:
+    """A function of a number, whose results are vectors, of an array of numbers."""
+    return lambda places: np.stack([f(float(x)) for x in places])
 
 
 def is_moved(jump: Jump, f: Callable[[float, float], Any]) -> bool:

@@ -25,7 +25,7 @@ from rules_scipy._parameters import (
 )
 from rules_scipy._weights import uneven
 
-from ._jumps import is_moved, jumps
+from ._jumps import is_moved, jumps, rows_of
 from ._ode_numbers import Method
 
 __all__ = [
@@ -247,20 +247,34 @@ def _along_path(
     return flags, 1, (), {}
 
 
-def known_path_run() -> Run:
-    """Looks along a path through states at given times."""
-    return Run(_along_known, 0)
+def known_path_run(columns: int | None) -> Run:
+    """Looks along a path through states at given times.
+
+    The function is one of many times, with a column of the states for each.
+
+    Args:
+        columns: How many there must be; None for as many as there are times.
+    """
+    return Run(_along_known, 0, columns=columns)
 
 
 def _along_known(
     settings: Any, functions: Any, times: Any, states: Any, *leaves: Any
 ) -> Any:
     call, flags = functions[0], np.zeros(1 + len(leaves))
+    count = settings["columns"]
+
+    def rows(t: Any, y: Any, given: Any = leaves) -> Any:
+        at = np.arange(count or len(t)).clip(0, len(t) - 1)
+        return np.asarray(call(t[at], y[at].T, *given)).T[: len(t)]
+
+    path = CubicHermiteSpline(times, states, rows(times, states))
 
     def rate(t: float, y: Any, given: Any = leaves) -> Any:
-        return np.asarray(call(t, y, *given))
+        return rows(np.asarray([t]), y[None, :], given)[0]
 
-    _mark_path(flags, rate, times, states, leaves)
+    found = jumps(lambda t: rows(t, path(t)), times, SMALL, len(times))
+    _mark(flags, found, rate, path, states, leaves)
     return flags, 1, (), {}
 
 
@@ -268,13 +282,21 @@ def _mark_path(flags: Any, rate: Any, nodes: Any, states: Any, leaves: Any) -> N
     """Note what moves the jumps of a rate along its path."""
     slopes = [rate(t, y) for t, y in zip(nodes, states, strict=True)]
     path = _along(CubicHermiteSpline(nodes, states, slopes))
+    found = jumps(rows_of(lambda t: rate(t, path(t))), nodes, SMALL)
+    _mark(flags, found, rate, path, states, leaves)
+
+
+def _mark(
+    flags: Any, found: Any, rate: Any, path: Any, states: Any, leaves: Any
+) -> None:
+    """Note what moves some jumps of a rate along a path."""
     sizes = np.max(np.abs(states), axis=0)
     aside = _aside(np.where(sizes > 0, sizes, 1.0))
 
     def moved(t: float, far: float) -> Any:
         return rate(t, path(t) + far * aside)
 
-    for jump in jumps(lambda t: rate(t, path(t)), nodes, SMALL):
+    for jump in found:
         flags[0] = flags[0] or is_moved(jump, moved)
         mark(flags, jump, leaves, lambda t, given: rate(t, path(t), given))
 
@@ -320,7 +342,7 @@ def _along_line(settings: Any, functions: Any, a: Any, b: Any, *leaves: Any) -> 
     flags = np.zeros(1 + len(leaves))
     # An integral in the function jumps where it takes other steps.
     small = max(SMALL, ERRORS * run.settings["epsrel"])
-    for jump in jumps(value, sorted(places), small):
+    for jump in jumps(rows_of(value), sorted(places), small):
         mark(flags, jump, leaves, value)
     return flags, 1, (), {}
 

@@ -10,7 +10,7 @@ import numpy as np
 import rules_core as rc
 from rules_scipy._functions import Run
 
-from ._jumps import jumps
+from ._jumps import jumps, rows_of
 from ._moving_jumps import ERRORS, SMALL, mark
 
 __all__ = ["points_like", "region_run"]
@@ -49,7 +49,7 @@ def _through_box(settings: Any, functions: Any, a: Any, b: Any, *leaves: Any) ->
         def value(u: float, given: Any = leaves, place: Any = place) -> Any:
             return np.ravel(np.asarray(call(_inside(place(u), low, high), *given)))
 
-        for jump in jumps(value, nodes, settings["small"]):
+        for jump in jumps(rows_of(value), nodes, settings["small"]):
             mark(flags, jump, leaves, value)
     return flags, 1, (), {}
 

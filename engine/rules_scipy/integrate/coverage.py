@@ -47,7 +47,8 @@ Solutions of initial value problems have derivatives in the start, the parameter
 ends of the time span and the times that are asked for; so have the times and states of
 events. Those of boundary value problems have derivatives in the parameters, the
 boundary data and the mesh, at the nodes, of the interpolant and of unknown parameters;
-compiled code needs `solve_bvp(..., nodes=...)`, and compiles once for each unknown.
+compiled code needs `solve_bvp(..., nodes=...)`. Column `i` of what their function
+returns must depend on column `i` of the states alone, as SciPy asks: else an error.
 [](../how-to/differential-equations.md) shows it, and how accurate they are.
 
 [](../how-to/solvers-in-jax-and-torch.md) says how functions may be written.
