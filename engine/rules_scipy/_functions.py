@@ -82,7 +82,7 @@ def _in_numpy(f: Function, run: Any) -> Function:
             if isinstance(error, rc.RulesCoreError) or not any(_names_outside(f)):
                 raise
             _refuse_outside(f, run)
-        if type(y) is float or isinstance(y, np.ndarray):
+        if isinstance(y, float | np.generic | np.ndarray):
             return y
         if any(map(_is_differentiated, arrays_in(y))):
             _refuse_outside(f, run)
