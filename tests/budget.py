@@ -2,12 +2,16 @@
 
 `pytest --budget 480` sums the processor time of each test file (children included),
 prints the dearest, and fails a run that needs more in all, or more than `--file-budget`
-for one file. Processor time hardly depends on what else the machine is doing.
+for one file. Processor time hardly depends on what else the machine is doing. It does
+on the machine: a budget is in seconds of one on which the work of `measured` takes
+`REFERENCE` seconds.
 """
 
 from __future__ import annotations
 
+import ast
 import os
+import time
 from collections import defaultdict
 from collections.abc import Generator
 from typing import Any
@@ -16,8 +20,10 @@ import pytest
 
 COST = "cpu"  # under this name a test's cost travels to the controlling process
 MOST = 20
+REFERENCE = 0.05
 
 TOTALS: pytest.StashKey[dict[str, float]] = pytest.StashKey()
+SLOWNESS: pytest.StashKey[float] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,6 +40,17 @@ def pytest_configure(config: pytest.Config) -> None:
     """Begin at zero."""
     config.stash[TOTALS] = defaultdict(float)
     config.pluginmanager.register(Adding(config.stash[TOTALS]), "adding")
+    if config.getoption("budget") is not None:
+        config.stash[SLOWNESS] = min(measured() for _ in range(10)) / REFERENCE
+
+
+def measured() -> float:
+    """Processor seconds of a fixed work, of the kind that the tests do."""
+    start = time.process_time()
+    lines = [f"def f{n}(x, y): return [x + {n} * y, (x, y)[{n}]]" for n in range(800)]
+    names = {id(node): type(node) for node in ast.walk(ast.parse("\n".join(lines)))}
+    assert len(names) > len(lines)
+    return time.process_time() - start
 
 
 def spent() -> float:
@@ -90,9 +107,10 @@ def dearest(totals: dict[str, float]) -> list[tuple[str, float]]:
 def overdrawn(config: pytest.Config) -> list[str]:
     """What is over the budget, in words."""
     whole, each = config.getoption("budget"), config.getoption("file_budget")
-    totals = config.stash[TOTALS]
     if whole is None:
         return []
+    slowness = config.stash[SLOWNESS]
+    totals = {name: t / slowness for name, t in config.stash[TOTALS].items()}
     files = [f"{name} took {cost:.0f} s of processor time, more than {each:.0f}"
              for name, cost in dearest(totals) if cost > each]  # fmt: skip
     cost = sum(totals.values())
@@ -113,6 +131,8 @@ def pytest_terminal_summary(
         return
     totals = config.stash[TOTALS]
     terminalreporter.section(f"processor time: {sum(totals.values()):.0f} s")
+    slowness = config.stash[SLOWNESS]
+    terminalreporter.write_line(f"one second of a budget takes {slowness:.2f} s here")
     for name, cost in dearest(totals)[:MOST]:
         terminalreporter.write_line(f"{cost:7.1f} s  {name}")
     for line in overdrawn(config):
