@@ -16,28 +16,31 @@ __all__ = ["PLAIN", "functions_in"]
 
 CALLED = (FunctionType, MethodType, partial)
 PLAIN = frozenset({float, int, bool, complex, str, bytes, type(None), type(Ellipsis)})
-# Containers in containers that are searched.
-DEEPEST = 20
 
 
-def functions_in(x: Any, depth: int = 0) -> Iterator[Any]:
-    """The functions of a program in a value."""
-    if type(x) in PLAIN or is_array_type(type(x)) or depth > DEEPEST:
-        return
-    if isinstance(x, Primitive):
-        x = x.fun
-    if isinstance(x, CALLED):
-        yield x
-        return
-    if isinstance(x, type):
-        if not is_closed(root_of(x)):
+def functions_in(x: Any) -> Iterator[Any]:
+    """The functions of a program in a value, each once."""
+    seen: dict[int, Any] = {}  # which keeps alive what was made for this walk
+    ends = [x]
+    while ends:
+        x = ends.pop()
+        if type(x) in PLAIN or is_array_type(type(x)) or id(x) in seen:
+            continue
+        seen[id(x)] = x
+        if isinstance(x, Primitive):
+            x = x.fun
+        if is_function(x):
             yield x
-        return
-    if callable(x) and root_of(type(x)) not in OURS:
-        yield x
-        return
-    if (function := getattr(x, "captured_function", None)) is not None:
-        yield from functions_in(function, depth + 1)
-    level = structure(x)
-    for entry in () if level is None else level.values:
-        yield from functions_in(entry, depth + 1)
+        elif not isinstance(x, type):
+            level = structure(x)
+            ends.extend(() if level is None else reversed(level.values))
+            ends.append(getattr(x, "captured_function", None))
+
+
+def is_function(x: Any) -> bool:
+    """Whether a value is called as a function of a program, or makes its instances."""
+    if isinstance(x, CALLED):
+        return True
+    if isinstance(x, type):
+        return not is_closed(root_of(x))
+    return callable(x) and root_of(type(x)) not in OURS
