@@ -139,8 +139,10 @@ def interval(t: Any, q: Any, first: Any, last: Any) -> Any:
 
 def place(t: Any, q: Any, side: str) -> Any:
     """`searchsorted`; PyTorch warns of tensors that are not contiguous."""
-    t, q = (x.contiguous() if hasattr(x, "contiguous") else x for x in (t, q))
-    return rc.array_namespace(t, q).searchsorted(t, q, side=side)
+    xp = rc.array_namespace(t, q)
+    if hasattr(t, "contiguous"):  # which leaves the axis of `vmap` where it is
+        t, q = xp.stack([t])[0], xp.stack([q])[0]
+    return xp.searchsorted(t, q, side=side)
 
 
 def wrapped(q: Any, first: Any, last: Any) -> Any:

@@ -136,7 +136,7 @@ def assembled(template: Any, data: Any) -> Any:
 
 def like(a: Any, data: Any) -> Any:
     """A matrix at the places of `a` with other numbers."""
-    return assembled(_with_data(a, np.zeros(0)), data)
+    return assembled(_with_data(a, np.zeros(a.data.shape)), data)
 
 
 def _drops(plan: Any) -> bool:
