@@ -298,7 +298,7 @@ def either(x):
     [
         (mutual, "call each other"),
         (made_of_made, "reads variables of others"),
-        (counted, "Nonlocal is not in its language"),
+        (counted, "a nonlocal statement is not in its language"),
         (decorated, "a local function with a decorator"),
         (one_of_several, "of local functions"),
         (second_name, "a second name for a local function"),

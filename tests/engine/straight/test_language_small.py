@@ -293,7 +293,7 @@ def part(x):
         (again_and_again, "assigns a variable"),
         (deleted_sometimes, "not always"),
         (left_early, "finally is left early"),
-        (printed, "no one rule answers such a call of <built-in function print>"),
+        (printed, r"no rule answers the call print\(a number\) here"),
         (either, "other than truth values"),
         (shared, "a second name for a list"),
         (part, "slice is not written out"),

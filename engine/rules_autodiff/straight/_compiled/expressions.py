@@ -2,19 +2,27 @@
 
 import ast
 from dataclasses import replace
+from functools import partial, reduce
 from typing import Any
 
-from .functions import BUILTINS, FUNCTIONS, axes_of, dot, higher, ranks_of
+import numpy as np
+
+from rules_autodiff.straight._program.words import function_in_words, syntax_in_words
+
+from . import array_functions, choices, functions, reductions  # noqa: F401  the tables
+from .operators import UFUNCS, as_numpy, binary, both, compared, either, unary
+from .table import BUILTINS, FUNCTIONS, LISTED, METHODS
 from .terms import (
     BOOL,
     FLOAT,
     INT,
     NONE,
-    NOTHING,
     NUMPY,
     PLAIN,
+    TEXT,
     Piece,
     Term,
+    Uncompiled,
     array,
     item_of,
     join,
@@ -23,19 +31,23 @@ from .terms import (
     row,
 )
 from .unbound import flag_of
+from .words import (
+    OPERATION,
+    both_in_words,
+    call_in_words,
+    name_in_words,
+    stem_of,
+    term_in_words,
+)
 
-__all__ = ["Expressions", "as_row"]
+__all__ = ["Expressions", "as_row", "expression_in_words"]
 
-OPERATORS: dict[type, str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//",
-    ast.Mod: "%", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
-    ast.Eq: "==", ast.NotEq: "!=",
+
+# By the name of a type, the classes that Python would give a number, by their ranks.
+CLASSES: dict[str, dict[int, type]] = {
+    "real": {PLAIN: int, FLOAT: float, NUMPY: np.float64},
+    "int": {PLAIN: int, NUMPY: np.int64}, "bool": {PLAIN: bool, NUMPY: np.bool_},
 }  # fmt: skip
-CHECKED: dict[type, str] = {
-    ast.Add: "add_int", ast.Sub: "sub_int", ast.Mult: "mul_int",
-    ast.FloorDiv: "div_int", ast.Mod: "mod_int",
-}  # fmt: skip
-PRODUCTS = frozenset({2, 3})  # exponents of powers that are products
 
 
 def as_row(texts: list[str]) -> str:
@@ -74,7 +86,7 @@ class Expressions:
     def read(self, node: ast.expr) -> Piece:
         reader = self.readers.get(type(node))
         if reader is None:
-            refuse(f"the expression {ast.unparse(node)}")
+            refuse(expression_in_words(node))
         found: Piece = reader(node)
         return found
 
@@ -93,8 +105,10 @@ class Expressions:
 
     def read_name(self, node: ast.Name) -> Piece:
         term = self.terms.get(node.id)
+        if term is None and node.id in self.namespace:
+            refuse(f"{function_in_words(self.namespace[node.id])} as a value")
         if term is None:
-            refuse(f"the variable {node.id}, which has no value before")
+            refuse(f"{name_in_words(node.id)}, which has no value before")
         piece = self.variable(node.id, term)
         if node not in self.unbound:
             return piece
@@ -108,138 +122,39 @@ class Expressions:
 
     def read_bin_op(self, node: ast.BinOp) -> Piece:
         x, y = self.read(node.left), self.read(node.right)
-        if type(node.op) is ast.Pow:
-            return self.power(x, y)
-        if type(node.op) is ast.MatMult:
-            return dot(x, y)
-        sign = OPERATORS.get(type(node.op))
-        if sign is None:
-            refuse(f"the operator in {ast.unparse(node)}")
-        if x.term.is_array or y.term.is_array or NOTHING in (x.term, y.term):
-            return self.of_arrays(x, y, sign)
-        if not (x.term.is_number and y.term.is_number):
-            refuse(f"an operator of other values than numbers: {ast.unparse(node)}")
-        if x.term.is_whole and y.term.is_whole:
-            return self.of_whole(x, y, type(node.op), sign)
-        if sign != "/":
-            self.check_whole(x, y)
-        least = FLOAT if sign == "/" else PLAIN
-        ranks, rank = ranks_of(x, y, least=least), higher(x, y, least=least)
-        text = f"({x.text} {sign} {y.text})"
-        if PLAIN in ranks:  # in Python it may be a whole number, which is not rounded
-            text = f"digits{text}"
-        return Piece(text, Term("real", ranks), rank)
+        return self.noted(binary(type(node.op), x, y))
 
-    def check_whole(self, x: Piece, y: Piece) -> None:
-        """Refuse arithmetic of what may be whole numbers, which are not rounded."""
-        literal = x.literal or y.literal
-        if PLAIN in x.term.ranks and PLAIN in y.term.ranks and not literal:
-            refuse(f"{x.text} and {y.text}, which may be whole numbers, are combined")
-
-    def of_whole(self, x: Piece, y: Piece, op: type, sign: str) -> Piece:
-        """Whole numbers, in Python without a limit."""
-        ranks, rank = ranks_of(x, y), higher(x, y)
-        if sign == "/":
-            text = f"(exact({x.text}) / exact({y.text}))"
-            ranks, rank = ranks_of(x, y, least=FLOAT), higher(x, y, least=FLOAT)
-            return Piece(text, Term("real", ranks), rank)
-        if x.term.name == y.term.name == "bool" and NUMPY in ranks:
-            refuse("an operator of truth values of NumPy's, which are no numbers")
-        both = [f"int({p.text})" if p.term.name == "bool" else p.text for p in (x, y)]
-        return Piece(f"{CHECKED[op]}({', '.join(both)})", Term("int", ranks), rank)
-
-    def of_arrays(self, x: Piece, y: Piece, sign: str) -> Piece:
-        self.program.whole_arrays = True
-        if sign not in ("+", "-", "*", "/"):
-            refuse(f"the operator {sign} of arrays")
-        floats = [p.term.dtype == "d" or p.term.name == "real" for p in (x, y)]
-        others = [p.term.is_array or p.term.is_number or p.term == NOTHING
-                  for p in (x, y)]  # fmt: skip
-        if not all(others):
-            refuse("an operator of an array and something else")
-        if x.term == NOTHING:
-            return Piece(y.text, y.term) if y.term.is_array else x
-        if y.term == NOTHING:
-            refuse("a cotangent that was never made is used")
-        if not any(floats):
-            refuse("arithmetic of arrays of whole numbers")
-        term = array(max(x.term.ndim, y.term.ndim))
-        if x.maybe and sign == "+" and y.term.is_array:
-            return Piece(f"joined({x.text}, {y.text})", term)
-        return Piece(f"({x.text} {sign} {y.text})", term, maybe=x.maybe)
-
-    def power(self, x: Piece, p: Piece) -> Piece:
-        exponent = int(p.text.strip("(+)")) if p.literal and p.term == INT else None
-        if x.term.is_array:
-            if x.term.dtype != "d" or exponent not in PRODUCTS:
-                refuse("a power of an array other than a square or a cube")
-            return Piece(f"({x.text} ** {p.text})", x.term)
-        if not (x.term.is_number and p.term.is_number):
-            refuse("a power of something else than numbers")
-        if x.term.is_whole and p.term.is_whole:
-            if exponent != 2 or x.term.name != "int":
-                refuse("a power of whole numbers")
-            return Piece(f"mul_int({x.text}, {x.text})", x.term, x.rank)
-        if PLAIN in x.term.ranks and PLAIN in p.term.ranks:
-            refuse("a power of what may be a whole number")
-        product = f"finite({x.text} ** {p.text})"
-        text = product if exponent in PRODUCTS else f"power({x.text}, {p.text})"
-        ranks, rank = ranks_of(x, p, least=FLOAT), higher(x, p, least=FLOAT)
-        return Piece(text, Term("real", ranks), rank)
+    def noted(self, found: Piece) -> Piece:
+        """A value; arrays are noted, as compiling pays for small ones alone."""
+        self.program.whole_arrays |= found.term.is_array
+        return found
 
     def read_unary_op(self, node: ast.UnaryOp) -> Piece:
         x = self.read(node.operand)
-        if type(node.op) is ast.Not:
-            self.check_test(x)
-            return Piece(f"(not {x.text})", BOOL)
-        if type(node.op) not in (ast.USub, ast.UAdd) or x.term.name == "bool":
-            refuse(f"the operator in {ast.unparse(node)}")
-        if not (x.term.is_number or x.term.dtype == "d"):
-            refuse("the negative of something else than numbers")
-        sign = "-" if type(node.op) is ast.USub else "+"
-        checked = sign == "-" and x.term.is_whole and not x.literal
-        text = f"neg_int({x.text})" if checked else f"({sign}{x.text})"
-        return Piece(text, x.term, x.rank, x.literal, x.maybe)
+        if type(node.op) is not ast.Not:
+            return unary(type(node.op), x)
+        self.check_test(x)
+        return Piece(f"(not {x.text})", BOOL)
 
     def read_compare(self, node: ast.Compare) -> Piece:
-        x = self.read(node.left)
-        if len(node.ops) != 1:
-            refuse("a chain of comparisons")
-        y, sign = self.read(node.comparators[0]), OPERATORS.get(type(node.ops[0]))
-        if sign is None or not (x.term.is_number and y.term.is_number):
-            refuse(f"the comparison {ast.unparse(node)}")
-        texts = [x.text, y.text]
-        if x.term.is_whole != y.term.is_whole:
-            texts = [as_float(p) for p in (x, y)]
-        ranks = {NUMPY if rank == NUMPY else PLAIN for rank in ranks_of(x, y)}
-        term, rank = Term("bool", frozenset(ranks)), str(max(ranks))
-        if len(ranks) > 1:
-            rank = f"({NUMPY} if {higher(x, y)} == {NUMPY} else {PLAIN})"
-        return Piece(f"({texts[0]} {sign} {texts[1]})", term, rank)
+        values = [self.read(part) for part in (node.left, *node.comparators)]
+        pairs = zip(node.ops, values, values[1:], strict=False)
+        found = [self.noted(compared(type(op), x, y)) for op, x, y in pairs]
+        if len(found) > 1 and any(part.term.is_array for part in found):
+            refuse("a chain of comparisons of arrays")
+        return reduce(both, found)
 
     def read_bool_op(self, node: ast.BoolOp) -> Piece:
         parts = [self.read(part) for part in node.values]
         if any(part.term.name != "bool" for part in parts):
             return self.first_of(node, parts)
-        found = parts[0]
-        for part in parts[1:]:
-            found = self.either(found, part, both=type(node.op) is ast.And)
-        return found
-
-    def either(self, x: Piece, y: Piece, *, both: bool) -> Piece:
-        """`x and y` or `x or y` of truth values, of which Python gives one."""
-        ranks = (y.rank, x.rank) if both else (x.rank, y.rank)
-        rank = x.rank
-        if x.rank != y.rank:
-            rank = f"({ranks[0]} if {x.text} else {ranks[1]})"
-        text = f"({x.text} {'and' if both else 'or'} {y.text})"
-        return Piece(text, join(x.term, y.term), rank)
+        return reduce(both if type(node.op) is ast.And else either, parts)
 
     def first_of(self, node: ast.BoolOp, parts: list[Piece]) -> Piece:
         """`x or y` of two numbers."""
         numbers = all(part.term.name == "real" for part in parts)
         if type(node.op) is not ast.Or or len(parts) != 2 or not numbers:
-            refuse("and, or of other values than truth values")
+            refuse(f"and, or of {both_in_words(*parts[:2])}")
         x, y = parts
         rank = x.rank if x.rank == y.rank else f"({x.rank} if {x.text} else {y.rank})"
         text = f"({x.text} if {x.text} else {y.text})"
@@ -253,12 +168,12 @@ class Expressions:
 
     def check_test(self, found: Piece) -> None:
         if not found.term.is_number:
-            refuse("a test of something else than a number")
+            refuse(f"the truth of {term_in_words(found.term)}")
 
     def read_if_exp(self, node: ast.IfExp) -> Piece:
         test, x, y = self.test(node.test), self.read(node.body), self.read(node.orelse)
         if not (x.term.is_number and y.term.is_number):
-            refuse("a choice between other values than numbers")
+            refuse(f"a choice between {both_in_words(x, y)}")
         term = join(x.term, y.term)
         rank = x.rank if x.rank == y.rank else f"({x.rank} if {test} else {y.rank})"
         return Piece(f"({x.text} if {test} else {y.text})", term, rank)
@@ -275,6 +190,8 @@ class Expressions:
         if self.program.is_called(node.value):  # a value without its residuals
             return self.inner_call(node.value)
         owner = self.read(node.value)
+        if owner.term.is_number and ast.unparse(node.slice) == "()":
+            return owner  # where NumPy gives a number as an array without axes
         if owner.term.name == "row":
             return self.entry(owner, node)
         text, ndim = self.key(node, owner.term)
@@ -283,10 +200,12 @@ class Expressions:
         return Piece(f"{owner.text}[{text}]", term, rank)
 
     def entry(self, owner: Piece, node: ast.Subscript) -> Piece:
-        """An entry of a tuple."""
+        """An entry of a tuple, list or dict, whose entries are known one by one."""
         place: Any = getattr(node.slice, "value", None)
+        if owner.term.tag is not None and place in owner.term.tag:
+            place = owner.term.tag.index(place)
         if type(place) is not int or not 0 <= place < len(owner.term.parts):
-            refuse(f"the entry {ast.unparse(node)} of a tuple")
+            refuse("an entry of a tuple that no literal names")
         term = owner.term.parts[place]
         if len(term.ranks) > 1:
             refuse("an entry of a tuple with numbers of several classes")
@@ -295,7 +214,7 @@ class Expressions:
     def key(self, node: ast.Subscript, term: Term) -> tuple[str, int]:
         """The key of a part of an array, and how many axes the part has."""
         if not term.is_array:
-            refuse(f"the part {ast.unparse(node)} of a value that is {term.name}")
+            refuse(f"a part of {term_in_words(term)}")
         whole = node.slice
         parts = whole.elts if isinstance(whole, ast.Tuple) else [whole]
         ndim, texts = term.ndim, []
@@ -325,71 +244,141 @@ class Expressions:
     def whole(self, node: ast.expr) -> str:
         found = self.read(node)
         if found.term.name != "int":
-            refuse(f"the index {ast.unparse(node)}")
+            refuse(f"an index that is {term_in_words(found.term)}")
         return found.text
 
     def read_attribute(self, node: ast.Attribute) -> Piece:
         owner = self.read(node.value)
         if not owner.term.is_array:
-            refuse(f"the attribute {ast.unparse(node)}")
+            refuse(f"the attribute {node.attr} of {term_in_words(owner.term)}")
         if node.attr == "shape":
             return Piece(f"{owner.text}.shape", row(*[INT] * owner.term.ndim))
+        if node.attr == "ndim":
+            return Piece(str(owner.term.ndim), INT, literal=True)
         if node.attr == "size":
             return Piece(f"{owner.text}.size", INT)
         if node.attr == "T":
             return Piece(f"{owner.text}.T", owner.term)
-        return refuse(f"the attribute {ast.unparse(node)}")
+        return refuse(f"the attribute {node.attr} of an array")
 
     # calls
 
     def read_call(self, node: ast.Call) -> Piece:
-        if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):
-            refuse(f"the call {ast.unparse(node)}")
         if isinstance(node.func, ast.Attribute):
             return self.method(node, node.func)
         if not isinstance(node.func, ast.Name):
-            refuse(f"the call {ast.unparse(node)}")
+            refuse("a call of a function that is computed")
         if self.program.is_called(node):
             return self.inner_call(node)
-        make = self.function(node.func.id)
+        name = node.func.id
+        f = self.namespace.get(name)
+        options = options_of(node)
+        if name == "isinstance" and name not in self.namespace:
+            return self.of_class(*node.args)
+        if name in self.namespace and is_known(f, LISTED):
+            return self.noted(LISTED[f](*self.entries_of(node), **options))
+        args = [self.argument(arg) for arg in node.args]
+        told = call_in_words(f, name, args, options)
+        if name in self.namespace and is_known(f, UFUNCS):
+            return self.noted(made(told, partial(ufunc, UFUNCS[f]), args, options))
+        make = self.function(name)
         if make is None:
-            refuse(f"a call of {node.func.id.partition('__')[0]}")
-        args = [self.read(arg) for arg in node.args]
-        try:
-            found: Piece = make(*args)
-        except TypeError:
-            refuse(f"the call {ast.unparse(node)}")
-        return found
+            refuse(told)
+        return self.noted(made(told, make, args, options))
+
+    def of_class(self, node: ast.expr, classes: ast.expr) -> Piece:
+        """Whether a value is an instance of a class: of numbers their ranks tell."""
+        x = self.read(node)
+        parts = classes.elts if isinstance(classes, ast.Tuple) else [classes]
+        found: Any = tuple([self.namespace.get(ast.unparse(part)) for part in parts])
+        if x.term.name not in CLASSES or None in found:
+            refuse(f"isinstance({term_in_words(x.term)})")
+        ranks = {r: issubclass(CLASSES[x.term.name][r], found) for r in x.term.ranks}
+        if len({*ranks.values()}) == 1:
+            return Piece(repr({*ranks.values()}.pop()), BOOL, literal=True)
+        asked = [f"{x.rank} == {rank}" for rank, answer in ranks.items() if answer]
+        return Piece(f"({' or '.join(asked)})", BOOL)
+
+    def argument(self, node: ast.expr) -> Piece:
+        """An argument; a list is given to functions of lists alone."""
+        if isinstance(node, ast.Starred):
+            refuse("a starred argument")
+        if isinstance(node, ast.Constant) and type(node.value) is str:
+            return Piece(repr(node.value), TEXT, literal=True)
+        return self.read(node)
+
+    def entries_of(self, node: ast.Call) -> list[Any]:
+        """The entries of a list that a function takes, and its other arguments."""
+        first, *rest = node.args
+        if not isinstance(first, ast.List | ast.Tuple):
+            refuse(f"an array of {expression_in_words(first)}")
+        entries = [self.read(part) for part in first.elts]
+        return [entries, *[self.argument(arg) for arg in rest]]
 
     def inner_call(self, node: Any) -> Piece:
         """A call of a function of the program, whose value alone is used."""
         text, routine = self.program.call(self, node)
         term = routine.value
         if len(term.ranks) > 1 or term.name == "row":
-            refuse(f"a test asks for {ast.unparse(node)}")
+            refuse(f"a test that asks for {stem_of(routine.name)}")
         return Piece(f"{text}[0]", term, str(max(term.ranks, default=0)))
 
     def function(self, name: str) -> Any:
         """What makes a call of a function by its name; None if there is nothing."""
         if name not in self.namespace:
             return BUILTINS.get(name)
-        try:
-            return FUNCTIONS.get(self.namespace[name])
-        except TypeError:  # it is not hashable
-            return None
+        f = self.namespace[name]
+        return FUNCTIONS[f] if is_known(f, FUNCTIONS) else None
 
     def method(self, node: ast.Call, called: ast.Attribute) -> Piece:
-        owner, name = self.read(called.value), called.attr
-        args = [] if name == "copy" else [self.read(arg) for arg in node.args]
-        if owner.term.is_array and owner.term.dtype == "d":
-            if name == "copy":
-                return Piece(f"{owner.text}.copy()", owner.term, maybe=owner.maybe)
-            if name == "dot" and len(args) == 1:
-                return dot(owner, args[0])
-            if name == "reshape" and len(args) == 1 and axes_of(args[0]) == 1:
-                flat = f"np.ascontiguousarray({owner.text})"
-                return Piece(f"{flat}.reshape({args[0].text})", array(1))
-        return refuse(f"the call {ast.unparse(node)}")
+        """A method of an array, by the function of that name."""
+        owner, name, options = self.read(called.value), called.attr, options_of(node)
+        args = [] if name == "copy" else [self.argument(arg) for arg in node.args]
+        given = ", ".join([*[term_in_words(x.term) for x in args], *options])
+        told = f"the method {name}({given}) of {term_in_words(owner.term)}"
+        make = METHODS.get(name) or FUNCTIONS.get(getattr(np, name, None))
+        if make is None or not owner.term.is_array:
+            refuse(told)
+        found = made(told, make, [owner, *args], options)
+        return self.noted(replace(found, maybe=owner.maybe and name == "copy"))
+
+
+def is_known(f: Any, table: dict[Any, Any]) -> bool:
+    """Whether a function is in a table; it may not be hashable."""
+    try:
+        return f in table
+    except TypeError:
+        return False
+
+
+def options_of(node: ast.Call) -> dict[str, Any]:
+    """The keywords of a call, which generated code gives as literals."""
+    try:
+        return {str(k.arg): ast.literal_eval(k.value) for k in node.keywords}
+    except ValueError:
+        refuse("a call with other keywords than literals")
+
+
+def made(told: str, make: Any, args: list[Piece], options: dict[str, Any]) -> Piece:
+    """A call; where there is none, a refusal that names the call."""
+    try:
+        found: Piece = make(*args, **options)
+    except Uncompiled as error:
+        refuse(error.reason if told == OPERATION else f"{told}: {error.reason}")
+    except TypeError:
+        refuse(told)
+    return found
+
+
+def ufunc(op: type, *args: Piece) -> Piece:
+    """A function of NumPy that is an operator."""
+    return as_numpy(unary(op, *args) if len(args) == 1 else binary(op, *args))
+
+
+def expression_in_words(node: ast.expr) -> str:
+    """The kind of an expression of the program."""
+    words: dict[type, str] = {ast.List: "a list", ast.Dict: "a dict"}
+    return words.get(type(node)) or syntax_in_words(type(node))
 
 
 def rank_in(term: Term) -> str:
@@ -397,16 +386,9 @@ def rank_in(term: Term) -> str:
     if term.name == "row":
         return as_row([rank_in(part) for part in term.parts])
     if len(term.ranks) > 1:
-        refuse("a tuple with numbers of several classes is a variable")
+        refuse("a tuple with numbers of several classes")
     return str(max(term.ranks, default=PLAIN))
 
 
 def rank_of(part: Piece) -> str:
     return part.rank if part.term.is_number or part.term.name == "row" else "0"
-
-
-def as_float(x: Piece) -> str:
-    """A number that is compared with a float, exactly."""
-    if x.literal or not x.term.is_whole:
-        return x.text
-    return f"exact({x.text})"

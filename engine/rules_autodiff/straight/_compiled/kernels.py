@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rules_autodiff.straight._program.kinds import kind_of, spread
+from rules_autodiff.straight._program.refused import in_place
 from rules_autodiff.straight._unit.unpacked_arguments import active_leaves
 
 from .files import module_of
@@ -59,7 +60,10 @@ class Kernel:
         self.text = program.text(layouts, active)
         self.row = program.first.value is not None and program.first.value.name == "row"
         self.clear, self.marks = flags()
-        self.module = compiled(self.text)
+        try:
+            self.module = compiled(self.text)
+        except Uncompiled as error:
+            raise Uncompiled(error.reason, program.line_of(error.line)) from None
         self.made_value: Any = None
         self.small = False
         self.rows = rows_of(unit)
@@ -160,15 +164,18 @@ def layout_of(x: Any) -> str:
 
 
 def classes_of(x: Any) -> Any:
-    """The class of a value; of a tuple, of all its entries."""
-    return tuple(map(classes_of, x)) if type(x) is tuple else type(x)
+    """The class of a value; of a container, of all its entries."""
+    if type(x) is dict:
+        return (*x, *map(classes_of, x.values()))
+    return tuple(map(classes_of, x)) if type(x) in (tuple, list) else type(x)
 
 
 def entries_of(x: Any) -> list[Any]:
-    """The entries of a tuple, or another value alone."""
-    return (
-        [leaf for part in x for leaf in entries_of(part)] if type(x) is tuple else [x]
-    )
+    """The entries of a container, or another value alone."""
+    if type(x) not in (tuple, list, dict):
+        return [x]
+    parts = x.values() if type(x) is dict else x
+    return [leaf for part in parts for leaf in entries_of(part)]
 
 
 def made(unit: Any, leaves: Any, caps: Any, dots: Any) -> Program:
@@ -188,8 +195,8 @@ def compiled(text: str) -> Any:
     try:
         return module_of(text)
     except numba.errors.NumbaError as error:
-        lines = [x for x in str(error).splitlines() if not x.startswith("Failed in")]
-        refuse(f"numba does not compile it: {' '.join(lines[:2]).strip()}")
+        place: Any = getattr(error, "loc", None)  # in the text
+        refuse("an operation that numba does not compile", getattr(place, "line", 0))
 
 
 def compiled_value(module: Any) -> Any:
@@ -218,10 +225,17 @@ def kernel_of(
     """
     try:
         return Kernel(unit, args, caps, dots, active, required=required)
-    except Uncompiled:
-        raise
+    except Uncompiled as error:
+        raise Uncompiled(placed(unit, error)) from None
     except Exception as error:
-        refuse(f"it cannot be compiled ({type(error).__name__}: {error})")
+        refuse(f"an error of the compiled tier, which is to be reported ({error!r})")
+
+
+def placed(unit: Any, error: Uncompiled) -> str:
+    """The reason with its place in the program."""
+    if not 0 < error.line <= len(unit.places):
+        return error.reason
+    return in_place(error.reason, *unit.places[error.line - 1])
 
 
 # what generated code does in Python around its first function

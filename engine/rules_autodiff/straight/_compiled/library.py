@@ -7,9 +7,12 @@ again as generated Python code.
 
 import re
 
-__all__ = ["TEXTS", "needed"]
+from .array_library import ARRAY_TEXTS
+
+__all__ = ["TEXTS", "needed", "renamed"]
 
 TEXTS: dict[str, str] = {
+    **ARRAY_TEXTS,
     "bound": """
 def bound(known, x):
     if not known:
@@ -51,6 +54,10 @@ def neg_int(a):
     if not -LARGE < a < LARGE:
         raise OverflowError
     return -a
+""",
+    "abs_int": """
+def abs_int(a):
+    return neg_int(a) if a < 0 else a
 """,
     # Of a range, whose number of steps is a whole number of 64 bits too.
     "end_of": """
@@ -153,6 +160,12 @@ def part_of(x, z, ties):
     if z != z:
         raise ValueError
     return 1.0 / ties if x == z else 0.0
+""",
+    "part_alone": """
+def part_alone(x, z, ties):
+    if ties != 1.0:
+        raise ValueError
+    return 1.0 if x == z else 0.0
 """,
     "known_larger": """
 def known_larger(a, b):
@@ -258,14 +271,6 @@ def eights(x, start, n):
         s += x[i]
     return s
 """,
-    "sum_1": """
-def sum_1(x):
-    return pairs(x, 0, x.size) + 0.0
-""",
-    "sum_2": """
-def sum_2(x):
-    return sum_1(np.ascontiguousarray(x).reshape(x.size))
-""",
     "fit_1_1": """
 def fit_1_1(d, shape):
     if d.shape[0] == shape[0]:
@@ -366,7 +371,7 @@ def dot_2_2(x, y):
 """,
 }  # fmt: skip
 
-NAME = re.compile(r"\b[a-z]\w*")
+NAME = re.compile(r"(?<![\w.])[a-z]\w*(?=\()")
 
 
 def needed(text: str) -> list[str]:
@@ -381,3 +386,8 @@ def needed(text: str) -> list[str]:
 
     visit(text)
     return list(found)
+
+
+def renamed(text: str) -> str:
+    """A text with names for these functions that no variable of a program has."""
+    return NAME.sub(lambda m: f"{m[0]}__own" if m[0] in TEXTS else m[0], text)

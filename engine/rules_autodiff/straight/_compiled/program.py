@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from .expressions import Expressions, as_row
-from .library import TEXTS, needed
+from .library import TEXTS, needed, renamed
 from .routines import Routine
 from .terms import NOTHING, Piece, Term, refuse, term_of
+from .words import stem_of
 
 __all__ = ["Program"]
 
@@ -45,6 +46,7 @@ class Program:
         tangents: Whether it is code of forward mode.
         changed: Whether a type has changed since the last reading.
         whole_arrays: Whether it computes with whole arrays.
+        made: The text of the module.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Program:
         self.terms = tuple(map(term_of, args))
         self.caps = tuple(map(term_of, caps))
         self.dots = tuple(map(term_of, dots or ()))
+        self.made = ""
         self.read()
 
     @property
@@ -88,7 +91,7 @@ class Program:
             self.read_once()
             if not self.changed:
                 return
-        refuse("types that do not settle")
+        refuse("variables whose types do not settle")
 
     def read_once(self) -> None:
         for routine in self.routines.values():
@@ -127,7 +130,7 @@ class Program:
         by_name = dict(zip(routine.parameters, pieces, strict=True))
         texts += [by_name[name].rank for name in routine.ranked()]
         if routine.value is None:
-            refuse(f"{routine.name.partition('__')[0]} never returns")
+            refuse(f"{stem_of(routine.name)} never returns")
         return f"{routine.name}({', '.join(texts)})", routine
 
     def passed(self, expressions: Expressions, node: ast.expr) -> Piece:
@@ -153,11 +156,19 @@ class Program:
         parts = [HEAD.format(name=self.name, options=OPTIONS)]
         parts += [f"@compiled{TEXTS[name].rstrip()}" for name in needed(own)]
         parts += [f"@compiled\n{body}" for body in bodies]
-        return "\n\n\n".join([*parts, entry]) + "\n"
+        self.made = renamed("\n\n\n".join([*parts, entry]) + "\n")
+        return self.made
 
     def used(self) -> list[Routine]:
         """The functions that are called, innermost first."""
         return [r for r in self.routines.values() if r.lines]
+
+    def line_of(self, place: int) -> int:
+        """The line of generated code of a function, by a line of the module's text."""
+        heads = [x for x in self.made.splitlines()[:place] if x.startswith("def ")]
+        names = [head[4:].partition("(")[0] for head in heads]
+        own = [self.routines[name] for name in names[-1:] if name in self.routines]
+        return own[0].node.lineno if own else 0
 
     def names(self) -> tuple[list[str], str]:
         """The parameters of the entry, and the arguments of the first function.
@@ -253,7 +264,7 @@ def caps_term(caps: tuple[Term, ...]) -> Term:
 def set_out(term: Term, i: int) -> str:
     """The text that hands a cotangent over."""
     if term.ndim > 3:
-        refuse("an array of more than three axes")
+        refuse("an argument with more than three axes")
     return f"set_{term.ndim}_{term.ndim}(o{i}, b{i})"
 
 

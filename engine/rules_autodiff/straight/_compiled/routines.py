@@ -7,6 +7,7 @@ from .expressions import Expressions, as_row
 from .statements import Statements
 from .terms import NOTHING, Term, join, refuse
 from .unbound import flag_of, unbound_names
+from .words import name_in_words, stem_of
 
 __all__ = ["Routine"]
 
@@ -102,7 +103,7 @@ class Routine:
     def read(self) -> None:
         """Fill `lines`, and note types."""
         if self.reading:
-            refuse(f"{self.name.partition('__')[0]} calls itself")
+            refuse(f"{stem_of(self.name)}, which calls itself", self.node.lineno)
         self.reading = True
         body = Statements(self, self.expressions()).body(self.node.body)
         self.reading = False
@@ -227,8 +228,12 @@ def check_used(node: ast.FunctionDef) -> None:
         for value in made.pop(waiting.pop(), []):
             waiting += names_in(value)
     for name, values in made.items():
-        if any(isinstance(x, RAISING) for value in values for x in ast.walk(value)):
-            refuse(f"the value of {name.lstrip('_')} is not used")
+        raising = [
+            v for v in values if any(isinstance(x, RAISING) for x in ast.walk(v))
+        ]
+        if raising:
+            reason = f"the computation of {name_in_words(name)}, which is not used"
+            refuse(reason, raising[0].lineno)
 
 
 def names_in(node: ast.AST) -> list[str]:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from .expressions import Expressions, as_row
+from .expressions import Expressions, as_row, expression_in_words
 from .terms import (
     INT,
     NOTHING,
@@ -12,6 +12,7 @@ from .terms import (
     PLAIN,
     Piece,
     Term,
+    Uncompiled,
     array,
     item_of,
     number,
@@ -19,6 +20,7 @@ from .terms import (
     row,
 )
 from .unbound import flag_of, names_deleted, names_stored
+from .words import call_in_words, name_in_words, statement_in_words, term_in_words
 
 if TYPE_CHECKING:
     from .routines import Routine
@@ -49,11 +51,21 @@ class Statements:
         for node in nodes:
             reader = self.readers.get(type(node))
             if reader is None:
-                refuse(f"the statement {ast.unparse(node)}")
-            lines += reader(node)
+                refuse(statement_in_words(node), node.lineno)
+            try:
+                lines += reader(node)
+            except Uncompiled as error:
+                raise self.placed(error, node) from None
             if isinstance(node, ast.Assign | ast.AugAssign):
                 lines += self.flags(names_stored(node), True)
         return [f"    {line}" for line in lines or ["pass"]]
+
+    def placed(self, error: Uncompiled, node: ast.stmt) -> Uncompiled:
+        """The reason with the line of a statement, if it has none."""
+        if error.line:
+            return error
+        back = "its derivative needs " if self.routine.back else ""
+        return Uncompiled(f"{back}{error.reason}", node.lineno)
 
     def flags(self, names: Iterable[str], value: bool) -> Lines:
         """Note which variables have a value, where that is asked for."""
@@ -96,7 +108,7 @@ class Statements:
         """Give a variable a value, and where it is needed its class."""
         routine = self.routine
         if piece.term.name in ("other", "none"):
-            refuse(f"a variable that is {piece.term.name}")
+            refuse(f"{name_in_words(name)}, which is {term_in_words(piece.term)}")
         routine.note(name, piece.term)
         if piece.maybe and name not in routine.maybe:
             routine.maybe.add(name)
@@ -117,13 +129,15 @@ class Statements:
         else:
             whole = self.expressions.read(value)
             if whole.term.name != "row":
-                refuse(f"{ast.unparse(value)} is taken apart")
+                refuse(
+                    f"an assignment to several variables by {term_in_words(whole.term)}"
+                )
             pieces = [
                 Piece(f"{whole.text}[{i}]", term, str(max(term.ranks, default=0)))
                 for i, term in enumerate(whole.term.parts)
             ]
         if len(names) != len(pieces):
-            refuse(f"{ast.unparse(value)} is taken apart")
+            refuse("an assignment of another number of values than variables")
         lines: Lines = []
         held = [f"__part{i}" for i in range(len(names))]
         lines += [f"{own} = {p.text}" for own, p in zip(held, pieces, strict=True)]
@@ -141,7 +155,8 @@ class Statements:
         key, ndim = self.expressions.key(target, owner.term)
         whole = piece.term.is_number or (piece.term.is_array and ndim)
         if owner.term.dtype != "d" or not whole or piece.term.ndim > ndim:
-            refuse(f"the assignment to {ast.unparse(target)}")
+            what = term_in_words(owner.term)
+            refuse(f"an assignment of {term_in_words(piece.term)} to a part of {what}")
         if piece.term.is_array:
             return [self.set_part(f"{owner.text}[{key}]", ndim, piece)]
         text = f"exact({piece.text})" if piece.term.name == "int" else piece.text
@@ -152,7 +167,7 @@ class Statements:
         """An array that is written into a part of another, without overlap."""
         ends = ndim, piece.term.ndim
         if ends not in ((1, 1), (2, 1), (2, 2), (3, 3)):
-            refuse(f"an array of {ends[1]} axes is written into one of {ends[0]}")
+            refuse(f"an assignment of {ends[1]} axes to {ends[0]} axes")
         return f"set_{ends[0]}_{ends[1]}({part}, {piece.text})"
 
     def do_aug_assign(self, node: ast.AugAssign) -> Lines:
@@ -161,7 +176,7 @@ class Statements:
         if isinstance(node.target, ast.Subscript):
             return self.store(node.target, self.expressions.read(value))
         if not isinstance(node.target, ast.Name):
-            refuse(f"the statement {ast.unparse(node)}")
+            refuse("a change of something else than a variable or a part of an array")
         name = node.target.id
         term = self.routine.terms.get(name)
         if term is None or not term.is_array:
@@ -188,7 +203,7 @@ class Statements:
     def note_record(self, number: int, term: Term) -> None:
         trail, before = self.routine.trail, self.routine.trail.get(number)
         if any(part.name in ("other", "none") for part in term.parts):
-            refuse("a residual of a kind that is not compiled")
+            refuse("a value of another kind than numbers, arrays and tuples")
         if before is None or before != term:
             trail[number] = term
             self.routine.program.changed = True
@@ -244,7 +259,7 @@ class Statements:
         if not called.has_pair:
             return self.assign_value(target, called, text, [])
         if not isinstance(target, ast.Tuple) or len(target.elts) != 2:
-            refuse(f"the call {ast.unparse(node)}")
+            refuse("a call of a function that returns several values")
         value, other = target.elts
         return self.assign_value(value, called, text, [other])
 
@@ -254,7 +269,7 @@ class Statements:
         parts = called.value.parts if called.value.name == "row" else (called.value,)
         names = names_of(target)
         if len(names) != len(parts) or any(part.name == "row" for part in parts):
-            refuse("a function returns tuples of tuples")
+            refuse("a function that returns tuples of tuples")
         values, ranks = [f"__got{i}" for i in range(len(parts))], []
         ranks = [f"__got{i}__rank" for i in range(len(parts))]
         if called.value.name == "row":
@@ -291,7 +306,9 @@ class Statements:
     def do_expr(self, node: ast.Expr) -> Lines:
         call: Any = node.value
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-            refuse(f"the statement {ast.unparse(node)}")
+            refuse(
+                f"the expression {expression_in_words(node.value)}, which is not used"
+            )
         name = call.func.id
         if name == "__push":
             return self.push(call.args[0])
@@ -303,7 +320,8 @@ class Statements:
             x, count = map(self.expressions.read, call.args)
             if x.term.is_array:
                 return [f"unequal({x.text}.shape[0], {count.text})"]
-        return refuse(f"the statement {ast.unparse(node)}")
+        told = call_in_words(self.expressions.namespace.get(name), name, [])
+        return refuse(f"{told} as a statement")
 
     def do_return(self, node: ast.Return) -> Lines:
         routine, value = self.routine, node.value
@@ -334,7 +352,7 @@ class Statements:
     def returned(self, value: ast.expr, others: list[str]) -> Lines:
         piece = self.expressions.read(value)
         if piece.term.name in ("other", "none", "nothing"):
-            refuse("a function that returns no number, array or tuple")
+            refuse(f"a function that returns {term_in_words(piece.term)}")
         self.routine.note_value(piece.term)
         return [f"return {', '.join([piece.text, piece.rank, *others])}"]
 
@@ -370,12 +388,12 @@ class Statements:
         test: Any = node.test
         (asked,), negative = test.left.args, isinstance(test.ops[0], ast.IsNot)
         if ast.unparse(test.comparators[0]) != "float" or node.orelse:
-            refuse(f"the test {ast.unparse(test)}")
+            refuse("a test of the class of a value")
         term = self.routine.terms.get(asked.id)
         if term is None or term == NOTHING:
             return [] if negative else ["if True:", *self.body(node.body)]
         if not term.is_array:
-            refuse(f"the test {ast.unparse(test)}")
+            refuse("a test of the class of a value")
         sign = "!=" if negative else "=="
         return [f"if {asked.id}.size {sign} 0:", *self.body(node.body)]
 
@@ -395,7 +413,7 @@ class Statements:
         elif name == "enumerate":
             lines = self.over_arrays(node.target, called.args[0])
         else:
-            refuse(f"a loop over {ast.unparse(called)}")
+            refuse(f"a loop over {expression_in_words(called)}")
         lines += indented(self.flags(names_stored(node.target), True))
         lines += self.body(node.body)
         return [*lines, "else:", *self.body(node.orelse)] if node.orelse else lines
@@ -423,12 +441,12 @@ class Statements:
         index, items = target.elts
         several = isinstance(over, ast.Call)
         if several and ast.unparse(over.func) != "zip":  # type: ignore[attr-defined]
-            refuse(f"a loop over {ast.unparse(over)}")
+            refuse("a loop over several values that are not all arrays")
         rows = over.args if isinstance(over, ast.Call) else [over]
         names = names_of(items)
         arrays = [self.expressions.read(part) for part in rows]
         if not all(x.term.is_array for x in arrays) or len(names) != len(arrays):
-            refuse(f"a loop over {ast.unparse(over)}")
+            refuse("a loop over several values that are not all arrays")
         own = f"__turn{target.lineno}"
         sizes = [f"{x.text}.shape[0]" for x in arrays]
         size = sizes[0] if len(sizes) == 1 else f"min({', '.join(sizes)})"
@@ -456,5 +474,5 @@ def names_of(target: ast.expr) -> list[str]:
     """The names that are assigned together."""
     parts = target.elts if isinstance(target, ast.Tuple) else [target]
     if not all(isinstance(part, ast.Name) for part in parts):
-        refuse(f"the target {ast.unparse(target)}")
+        refuse("an assignment to something else than variables")
     return [part.id for part in parts if isinstance(part, ast.Name)]

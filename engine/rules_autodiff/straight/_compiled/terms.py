@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 __all__ = [
-    "BOOL", "FLOAT", "INT", "NONE", "NOTHING", "NUMPY", "PLAIN", "Piece", "Term",
-    "Uncompiled", "array", "item_of", "join", "number", "refuse", "row", "term_of",
+    "BOOL", "FLOAT", "INT", "NONE", "NOTHING", "NUMPY", "PLAIN", "TEXT", "Piece",
+    "Term", "Uncompiled", "array", "item_of", "join", "number", "refuse", "row",
+    "term_of",
 ]  # fmt: skip
 
 # Ranks of classes: the class of a sum is that of the highest.
@@ -19,11 +20,20 @@ PLAIN, FLOAT, NUMPY = 0, 1, 2  # int or bool; float; a scalar of NumPy
 
 
 class Uncompiled(Exception):
-    """Generated code has something that is not compiled."""
+    """Generated code has something that is not compiled.
+
+    Attributes:
+        reason: What it is.
+        line: Its line in generated code, if known.
+    """
+
+    def __init__(self, reason: str, line: int = 0):
+        super().__init__(reason)
+        self.reason, self.line = reason, line
 
 
-def refuse(reason: str) -> NoReturn:
-    raise Uncompiled(reason)
+def refuse(reason: str, line: int = 0) -> NoReturn:
+    raise Uncompiled(reason, line)
 
 
 @dataclass(frozen=True)
@@ -38,7 +48,7 @@ class Term:
         ndim: The number of axes of an array.
         dtype: Its dtype: `"d"`, `"l"` or `"?"`.
         parts: The types of a row's entries.
-        tag: The function of residuals.
+        tag: The function of residuals; the keys of a dict; the class of another value.
     """
 
     name: str
@@ -61,7 +71,7 @@ class Term:
         return self.name == "array"
 
 
-NONE, NOTHING, OTHER = Term("none"), Term("nothing"), Term("other")
+NONE, NOTHING, TEXT = Term("none"), Term("nothing"), Term("text")
 INT, BOOL = Term("int", frozenset({PLAIN})), Term("bool", frozenset({PLAIN}))
 
 
@@ -99,7 +109,7 @@ def join(one: Term | None, other: Term) -> Term:
     if one.name == other.name == "row" and len(one.parts) == len(other.parts):
         pairs = zip(one.parts, other.parts, strict=True)
         return replace(one, parts=tuple([join(x, y) for x, y in pairs]))
-    refuse(f"a variable is now {one.name}, now {other.name}")
+    refuse("a variable with values of several kinds")
 
 
 def joined_numbers(one: Term, other: Term) -> Term:
@@ -107,10 +117,10 @@ def joined_numbers(one: Term, other: Term) -> Term:
     if one.name == other.name:
         return Term(one.name, ranks)
     if "bool" in (one.name, other.name):
-        refuse("a variable is now a truth value, now a number")
+        refuse("a variable that is now a truth value, now a number")
     whole = one if one.name == "int" else other
     if NUMPY in whole.ranks:
-        refuse("a variable is now a whole number of NumPy's, now a float")
+        refuse("a variable that is now a whole number of NumPy's, now a float")
     return Term("real", ranks)
 
 
@@ -124,10 +134,13 @@ CLASSES: dict[type, Term] = {
 def term_of(x: Any) -> Term:
     """The type of a value that is handed to compiled code."""
     if type(x) is np.ndarray:
-        return array(x.ndim, x.dtype.char) if x.dtype.char in "dl?" else OTHER
-    if type(x) is tuple:
+        known = x.dtype.char in "dl?" and x.dtype.isnative
+        return array(x.ndim, x.dtype.char) if known else Term("other", tag="ndarray")
+    if type(x) is tuple or type(x) is list:
         return row(*map(term_of, x))
-    return CLASSES.get(type(x), OTHER)
+    if type(x) is dict:
+        return Term("row", parts=tuple(map(term_of, x.values())), tag=(*x,))
+    return CLASSES.get(type(x)) or Term("other", tag=type(x).__name__)
 
 
 @dataclass(frozen=True)

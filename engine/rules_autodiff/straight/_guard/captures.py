@@ -23,6 +23,7 @@ from rules_autodiff._python.lifted_code import is_lifted
 from rules_autodiff.straight._program.kinds import Kind, kind_of
 from rules_autodiff.straight._program.refused import refuse
 from rules_autodiff.straight._program.values import Known, Thing
+from rules_autodiff.straight._program.words import function_in_words
 from rules_core import Primitive
 
 from .class_entries import MISSING, computes, entry, overrides
@@ -165,7 +166,8 @@ class Captures:
             return Method(self.found(raw, Place(owner, f"{{}}.{name}")))
         computed = hasattr(type(raw), "__get__") and type(raw) is not staticmethod
         if raw is MISSING or computed:
-            refuse(f"the attribute {name} is not known")
+            what = "a call" if name == "__call__" else f"the attribute {name}"
+            refuse(f"{what} of an object of class {cls.__qualname__} is not known")
         return self.found(getattr(cls, name), Place(owner, f"{{}}.{name}"))
 
     def of_attribute(self, known: Known, name: str) -> Any:
@@ -175,7 +177,8 @@ class Captures:
         computed = is_computed(known.value, name)
         value = MISSING if computed else getattr(known.value, name, MISSING)
         if value is MISSING:
-            refuse(f"{known.value!r} has no attribute {name}, or computes it")
+            told = function_in_words(known.value)
+            refuse(f"{told} has no attribute {name}, or computes it")
         return self.found(value, Place(known.place, f"{{}}.{name}"))
 
     def module(self, name: str) -> Known:

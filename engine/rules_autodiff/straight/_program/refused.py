@@ -1,9 +1,13 @@
 """Why a program uses the tape."""
 
 import ast
+import linecache
+from types import CodeType, FunctionType
 from typing import Any, NoReturn
 
-__all__ = ["Refused", "Unlearned", "refuse"]
+from .kinds import TANGENT
+
+__all__ = ["Refused", "Unlearned", "in_place", "refuse"]
 
 
 class Refused(Exception):
@@ -12,18 +16,34 @@ class Refused(Exception):
     Attributes:
         reason: The unsupported operation.
         line: Its line in the file, if known.
+        code: The function of the program that it stands in, if known.
     """
 
     def __init__(self, reason: str, node: ast.AST | None = None):
         super().__init__(reason)
         self.reason = reason
         self.line: int | None = getattr(node, "lineno", None)
+        self.code: CodeType | None = None
 
     def at(self, node: Any) -> "Refused":
         """This error with the line of a statement, if it has none."""
         if self.line is None:
             self.line = getattr(node, "lineno", None)
         return self
+
+    def within(self, f: FunctionType) -> "Refused":
+        """This error with the function that was read, if it has none."""
+        if self.code is None:
+            self.code = f.__code__
+        return self
+
+    @property
+    def placed(self) -> str:
+        """The reason, with the place in the program."""
+        if self.code is None:
+            return self.reason
+        name, file = self.code.co_qualname, self.code.co_filename
+        return in_place(self.reason, name, file, self.line)
 
 
 class Unlearned(Refused):
@@ -33,3 +53,14 @@ class Unlearned(Refused):
 def refuse(reason: str, node: ast.AST | None = None) -> NoReturn:
     """Let the program use the tape."""
     raise Refused(reason, node)
+
+
+def in_place(reason: str, name: str, file: str, line: int | None) -> str:
+    """A reason with the function, the line and its text, as far as they are known."""
+    if file.startswith(TANGENT):  # generated code, which is read again
+        return reason
+    name = name.rpartition("<locals>.")[2]
+    if not line:
+        return f"{reason} (in {name})"
+    text = linecache.getline(file, line).strip()
+    return f"{reason} ({name}, line {line}{': ' * bool(text)}{text})"

@@ -26,6 +26,7 @@ from rules_autodiff.straight._program.values import (
     function_value,
     with_entries,
 )
+from rules_autodiff.straight._program.words import function_in_words, syntax_in_words
 from rules_autodiff.straight._program.written import Call
 
 from .part import Part
@@ -68,7 +69,7 @@ class Expressions(Part):
     def as_value(self, found: Any, node: ast.expr) -> Value:
         """The value of an expression, if it has one."""
         if not isinstance(found, Value):
-            name = getattr(getattr(found, "value", None), "__name__", "a function")
+            name = function_in_words(getattr(found, "value", found))
             refuse(f"{name} is used as a value", node)
         value: Value = found
         check_kept(value, node)
@@ -92,7 +93,7 @@ class Expressions(Part):
     def read_any(self, node: ast.expr) -> Any:
         read = self.reader.expression_readers.get(type(node))
         if read is None:
-            refuse(f"a {type(node).__name__} is not in its language", node)
+            refuse(f"{syntax_in_words(type(node))} is not in its language", node)
         try:
             return read(node)
         except Refused as refused:
@@ -133,7 +134,7 @@ class Expressions(Part):
 
     def binary(self, op: type, x: Value, y: Value, node: ast.AST) -> Value:
         if op not in BINARY:
-            refuse(f"the operator {op.__name__} is not in its language", node)
+            refuse(f"the operator {syntax_in_words(op)} is not in its language", node)
         if x.kind.has_parts or y.kind.has_parts:
             return self.joined_rows(op, x, y, node)
         if x.kind is INT and y.kind is INT:
@@ -179,7 +180,8 @@ class Expressions(Part):
         written = operation(call) if operation else None
         if written is None:
             what = " and ".join(spoken(k) for k in call.kinds)
-            refuse(f"the operator {name} of {what} is not written out", node)
+            sign = text.replace("{}", "").strip("( )")
+            refuse(f"the operator {sign} of {what} is not written out", node)
         return self.reader.operations.apply(written, operands, text)
 
     def read_unary_op(self, node: ast.UnaryOp) -> Value:
@@ -399,7 +401,8 @@ def spoken(kind: Kind) -> str:
     """The description of a kind, for messages."""
     if kind.name == "array":
         names = {"d": "float64", "?": "bool", "l": "int64"}
-        return f"an array of {names[kind.dtype]} with {kind.ndim} axes"
+        axes = "1 axis" if kind.ndim == 1 else f"{kind.ndim} axes"
+        return f"an array of {names[kind.dtype]} with {axes}"
     words = {"real": "a number", "int": "a whole number", "bool": "a truth value",
              "none": "None", "text": "a text", "row": "a tuple",
              "list": "a list", "dict": "a dict", "mixed": "a value of several kinds",

@@ -19,6 +19,7 @@ from rules_autodiff.straight._program.values import (
     function_value,
     with_entries,
 )
+from rules_autodiff.straight._program.words import function_in_words
 from rules_autodiff.straight._program.written import Call
 
 from .expressions import (
@@ -77,7 +78,9 @@ class KnownCalls(Part):
         call = Call(kinds_of(operands), constants_of(operands), options)
         written = operation(call) if operation else None
         if written is None:
-            refuse(f"the method {name} is not written out for this", node)
+            what = ", ".join([*map(spoken, call.kinds[1:]), *options])
+            whose = spoken(call.kinds[0])
+            refuse(f"the method {name}({what}) of {whose} is not written out", node)
         return written
 
     def read_call(self, node: ast.Call) -> Value:
@@ -164,6 +167,8 @@ class KnownCalls(Part):
         if any(isinstance(a, ast.Starred) for a in node.args):
             refuse("a starred argument is not in its language", node)
         operands = self.operands(f.value, node)
+        if isinstance(operands, Value):  # the array that numpy.array copies
+            return self.copied(operands, node)
         listed = len(operands) == 1 and operands[0].kind.name == "many"
         if listed and not node.keywords and self.is_stacked(f.value, operands[0]):
             return reader.lists.as_array(operands[0])
@@ -179,8 +184,9 @@ class KnownCalls(Part):
             ruled = call_by_rule(self.reader, f, operands, options)
             if ruled is not None:
                 return ruled
-            what = ", ".join(map(spoken, call.kinds))
-            refuse(f"{name}({what}) is not written out", node)
+            what = ", ".join([*map(spoken, call.kinds), *options])
+            told = function_in_words(f.value)
+            refuse(f"{told}({what}) is not written out", node)
         own = reader.unit.constant(name, f.value)
         if f.value in SPREADING:
             inner = ", ".join(["{}"] * len(operands))
@@ -195,7 +201,9 @@ class KnownCalls(Part):
         """A call of a function that has rules."""
         found = call_by_rule(self.reader, f, operands, options)
         if found is None:
-            refuse(f"no one rule answers such a call of {f.value!r}", node)
+            what = ", ".join([spoken(x.kind) for x in operands])
+            name = function_in_words(f.value)
+            refuse(f"no rule answers the call {name}({what}) here", node)
         return found
 
     def is_stacked(self, f: Any, out: Value) -> bool:
@@ -203,7 +211,16 @@ class KnownCalls(Part):
         flat = self.reader.lists.entry_kind(out).ndim == 1
         return f in (np.array, np.stack) or (f is np.vstack and flat)
 
-    def operands(self, f: Any, node: ast.Call) -> list[Value]:
+    def copied(self, x: Value, node: ast.Call) -> Value:
+        """`numpy.array` of an array."""
+        options = self.options(node)
+        if not {"dtype"}.issuperset(options):
+            refuse("numpy.array of an array with other options than dtype", node)
+        dtype = options.get("dtype", DTYPE_NAMES[x.kind.dtype])
+        written = self.known_method("astype", [x], {"dtype": dtype}, node)
+        return self.reader.operations.apply(written, [x], f"{{}}.astype({dtype!r})")
+
+    def operands(self, f: Any, node: ast.Call) -> list[Value] | Value:
         reader = self.reader
         if f not in SPREADING:
             read = self.argument if is_of_numpy(f) else reader.expressions.read
@@ -214,6 +231,8 @@ class KnownCalls(Part):
         whole = reader.expressions.read(node.args[0])
         if whole.kind.name == "many":
             return [whole]
+        if f is np.array and whole.kind.name == "array":
+            return whole
         if whole.kind.name not in ("row", "list"):
             refuse("what is put together must be spelled out", node)
         return [as_row(entry) for entry in reader.variables.entries_of(whole)]

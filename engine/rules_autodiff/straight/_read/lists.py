@@ -11,6 +11,7 @@ from rules_autodiff.straight._program.blocks import Pull, Step
 from rules_autodiff.straight._program.kinds import INT, REAL, Kind, array, join
 from rules_autodiff.straight._program.refused import refuse
 from rules_autodiff.straight._program.values import Value, bar_of, dot_of
+from rules_autodiff.straight._program.words import variable_in_words
 from rules_autodiff.straight._program.written import Scatter
 
 from .part import Part
@@ -50,7 +51,7 @@ class Lists(Part):
         if not spelled and value.kind.name != "many":
             return False
         if not value.fresh:
-            refuse(f"{name} would be a second name for a list")
+            refuse(f"{variable_in_words(name)} would be a second name for a list")
         if spelled:
             self.gather(name, value)
         else:
@@ -146,7 +147,8 @@ class Lists(Part):
         """A list of the function's own."""
         out = self.reader.variables.variable(name)
         if out.kind.name != "many" or name not in self.reader.owned:
-            refuse(f"{name} is no list that is made in the same function")
+            told = variable_in_words(name)
+            refuse(f"{told} is no list that is made in the same function")
         return out
 
     def length(self, out: Value) -> Value:

@@ -29,6 +29,7 @@ from rules_autodiff.straight._program.values import (
     rebuilt,
     with_entries,
 )
+from rules_autodiff.straight._program.words import function_in_words
 from rules_core import Primitive, frule, rrule
 
 from .parameters import bound
@@ -83,7 +84,7 @@ class OwnCalls(Part):
         function = f.value
         if type(function) is Primitive:
             if function.run is not function.fun:
-                refuse(f"{function.__qualname__} is given copies", node)
+                refuse(f"{function_in_words(function)} is given copies", node)
             place = Place(f.place, "{}.fun")
             if not self.has_rules(function.fun):
                 known = self.reader.captures.found(function.fun, place)
@@ -91,7 +92,7 @@ class OwnCalls(Part):
             function = function.fun
         if self.has_rules(function):
             return self.call_ruled(f, node)
-        name = getattr(function, "__qualname__", repr(function))
+        name = function_in_words(function)
         if type(function) is not FunctionType or is_opaque(function):
             refuse(f"{name} is not written out", node)
         return self.invoke(function_value(f), *self.given(node), node)

@@ -37,8 +37,11 @@ from .variables import Variables
 __all__ = ["Reader"]
 
 RESERVED = frozenset(
-    {*helpers.HELPERS, "type", "float", "reversed", "enumerate", "caps"}
-)
+    {
+        *helpers.HELPERS, "type", "float", "reversed", "enumerate", "caps", "np",
+        "math", "abs", "bool", "int", "len", "max", "min", "range", "zip",
+    }
+)  # fmt: skip
 
 # What changes while a function is read.
 HELD = (

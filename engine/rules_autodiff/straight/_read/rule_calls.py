@@ -24,6 +24,7 @@ from rules_autodiff.straight._program.values import (
     bar_of,
     dot_of,
 )
+from rules_autodiff.straight._program.words import function_in_words
 from rules_autodiff.straight._runtime.learned import LEARNED, AnyOf, sort_of
 from rules_autodiff.straight._runtime.rule_calls import (
     Calls,
@@ -119,10 +120,14 @@ def result_of(ruled: Ruled, full: Any, operands: list[Value]) -> Kind:
             return kind
     found = LEARNED.kind(ruled.rule, tuple(map(sort_of_argument, full)))
     if found is None:
-        reason = f"what {ruled.rule.name} returns is not known yet"
+        name = function_in_words(ruled.function)
+        reason = (
+            f"{name} is called by its rule, and what {name} returns is not known yet"
+        )
         raise Unlearned(reason)
     if not found.is_real:
-        refuse(f"{ruled.rule.name} returns no number and no array of floats")
+        name = function_in_words(ruled.function)
+        refuse(f"the rule of {name} returns no number and no array of floats")
     return found
 
 
@@ -194,7 +199,8 @@ def pushed(
 ) -> Value:
     """The call, and the tangent of its result."""
     if reader.tangents.in_lanes or not is_simple(ruled, values, options):
-        refuse(f"{ruled.rule.name} is not called with several tangents, or by name")
+        name = function_in_words(ruled.function)
+        refuse(f"the rule of {name} is not called with several tangents, or by name")
     active = tuple([i for i, x in enumerate(values) if x.active])
     partials = partials_of(ruled, active, len(values))
     if partials is not None:

@@ -19,6 +19,7 @@ from rules_autodiff.straight._program.values import (
     function_value,
     with_entries,
 )
+from rules_autodiff.straight._program.words import syntax_in_words
 
 from .expressions import check_kept
 from .indexing import Key
@@ -48,7 +49,7 @@ class Statements(Part):
             self.reader.line = node.lineno
             read = self.reader.statement_readers.get(type(node))
             if read is None:
-                refuse(f"{type(node).__name__} is not in its language", node)
+                refuse(f"{syntax_in_words(type(node))} is not in its language", node)
             try:
                 goes_on = read(node)
             except Refused as refused:

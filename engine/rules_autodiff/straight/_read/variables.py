@@ -15,6 +15,7 @@ from rules_autodiff.straight._program.values import (
     bar_of,
     with_entries,
 )
+from rules_autodiff.straight._program.words import variable_in_words
 
 from .part import Part
 
@@ -38,7 +39,7 @@ class Variables(Part):
             return
         array = value.kind.name == "array"
         if array and value.unstable:
-            refuse(f"{name} would be a view of an array that is written to")
+            refuse(f"{spoken(name)} would be a view of an array that is written to")
         keep = array and name in reader.written
         if keep and value.fresh:
             reader.owned.add(name)
@@ -61,7 +62,9 @@ class Variables(Part):
     def own_object(self, name: str, value: Value) -> None:
         """Note whether an instance has one name, as it must if it changes."""
         if value.unstable:
-            refuse(f"{name} would be a second name for an instance that changes")
+            refuse(
+                f"{spoken(name)} would be a second name for an instance that changes"
+            )
         owned = self.reader.owned
         owned.add(name) if value.fresh else owned.discard(name)
 
@@ -114,7 +117,7 @@ class Variables(Part):
         """See that a local function has one name: what it reads is looked up late."""
         if isinstance(value.kind.tag, Local):
             if not value.fresh:
-                refuse(f"{name} would be a second name for a local function")
+                refuse(f"{spoken(name)} would be a second name for a local function")
         elif has_locals(value):
             refuse("a local function is put away")
 
@@ -136,7 +139,7 @@ class Variables(Part):
         reader = self.reader
         kind = reader.kinds.get(name)
         if kind is None or kind is MIXED:
-            refuse(f"the kind of {name} is not the same on all ways to here")
+            refuse(f"the kind of {spoken(name)} is not the same on all ways to here")
         if kind.dtype == "entries":
             entries = [self.variable(f"{name}__{i}") for i in range(len(kind.parts))]
             changes = kind.name == "object" and name in reader.facts.changing
@@ -236,6 +239,10 @@ class Variables(Part):
         reader.step(step)
         fresh = value.fresh and not value.atom
         return Value(name, value.kind, value.active, atom=True, fresh=fresh)
+
+
+def spoken(name: str) -> str:
+    return variable_in_words(name) or "a value"
 
 
 def is_temporary(text: str) -> bool:

@@ -11,13 +11,29 @@ from typing import Any
 
 from rules_autodiff._lift.compile import PARSING
 
-from .left import COMPILED, STRAIGHT, NotCompiled
+from .left import COMPILED, STRAIGHT, NotCompiled, raised
 
 __all__ = ["Compiling", "is_installed"]
 
 WORTH = 1_000_000  # records of blocks: about two seconds of Python
 PASS = 500  # records for which a pass in forward mode counts, which keeps none
 FAILURES = 8  # calls in a row that compiled code does not serve, until it is given up
+
+
+# What compiled code raises where Python code goes on.
+BEYOND: dict[type, str] = {
+    OverflowError: "a whole number is too large for it",
+    ValueError: "it leaves a value or derivative at these arguments to Python code",
+}
+
+
+def error_of(again: Any) -> str:
+    """The error of the program, with its place; "" if there is none."""
+    try:
+        again()
+    except Exception as error:
+        return raised(error)
+    return ""
 
 
 @cache
@@ -60,8 +76,7 @@ class Compiling:
             with PARSING:
                 self.compile(unit, args, caps, dots, active, required=required)
         if self.kernel is None and required:
-            message = f"it is not compiled: {self.reason}"
-            raise NotCompiled(message)
+            raise NotCompiled(self.reason)
         return self.kernel
 
     def pays(self, unit: Any) -> bool:
@@ -82,8 +97,13 @@ class Compiling:
         except Uncompiled as error:
             self.reason = str(error)
 
-    def serve(self, run: Any, now: int) -> Any:
+    def serve(self, run: Any, again: Any, now: int) -> Any:
         """What compiled code gives; None if it does not serve this call.
+
+        Args:
+            run: The call of compiled code.
+            again: The call of generated Python code, which tells of errors.
+            now: What the caller asks for.
 
         Raises:
             NotCompiled: It does not, and the caller requires it.
@@ -93,9 +113,10 @@ class Compiling:
         try:
             found = run()
         except Unused as error:
-            reason = str(error)
+            reason = beyond = str(error)
         except Exception as error:  # of the program, or a whole number too large
             reason = f"it raised {type(error).__name__}"
+            beyond = BEYOND.get(type(error), reason)
         else:
             self.failures = 0
             self.calls += 1
@@ -104,6 +125,7 @@ class Compiling:
         if self.failures >= FAILURES and now != COMPILED:
             self.kernel, self.reason = None, f"compiled code did not serve: {reason}"
         if now == COMPILED:
+            reason = error_of(again) or beyond
             message = f"compiled code does not serve this call: {reason}"
             raise NotCompiled(message)
         return None

@@ -1,6 +1,7 @@
 """Forward mode by generated code, if there is some: one tangent, or several at once."""
 
 import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,8 @@ class Push(Pass):
             compiling.work += PASS
             return None
         args = self.args, self.caps, dots
-        return noted(compiling, lambda: kernel.push(*args), now)
+        again = partial(written.forward, *self.args, self.caps, *dots)
+        return noted(compiling, lambda: kernel.push(*args), again, now)
 
 
 def own_tangents(ys: Any, tangents: Any, lanes: Any) -> tuple[Any, ...]:

@@ -27,12 +27,12 @@ from rules_autodiff.straight._program.kinds import (
 from rules_autodiff.straight._runtime.learned import LEARNED
 
 from .compiling import Compiling
-from .left import Left, NotCompiled, leave
+from .left import COMPILED, Left, NotCompiled, leave
 
 __all__ = [
-    "DEEP", "DOUBLE", "FUNCTIONS", "MANY", "SIMPLE", "Form", "Left", "NotFinite",
-    "Written", "check_positions", "form_of", "is_differentiated", "leave", "unit_of",
-    "write",
+    "DEEP", "DOUBLE", "FUNCTIONS", "MANY", "SIMPLE", "Form", "Left", "Lesson",
+    "NotFinite", "Written", "check_positions", "form_of", "is_differentiated", "leave",
+    "unit_of", "write",
 ]  # fmt: skip
 
 AFTER = 1  # calls by the tape before code is generated, which takes milliseconds
@@ -146,7 +146,10 @@ class Form:
         if self.calls <= AFTER * self.after and not now:
             leave("it is the first call with such arguments")
         with PARSING:
-            return self.extended(f, args, active)
+            try:
+                return self.extended(f, args, active)
+            except Lesson as error:  # calls of rules are not compiled
+                raise NotCompiled(str(error)) if now == COMPILED else error from None
 
     def extended(self, f: FunctionType, args: Any, active: Any) -> tuple[Written, Any]:
         """New code for a call."""
@@ -248,9 +251,9 @@ def unit_of(
         return written(f, kinds(), active, **how)
     except Unlearned as error:
         LEARNED.start()
-        raise Lesson(str(error)) from None
+        raise Lesson(error.placed) from None
     except Refused as error:
-        leave(str(error))
+        leave(error.placed)
     except Exception as error:  # the tape may support it
         leave(f"it cannot be read ({type(error).__name__}: {error})")
 

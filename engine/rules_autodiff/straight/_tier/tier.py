@@ -6,6 +6,7 @@ effects, so the tape can always start again.
 
 import threading
 from contextvars import Context
+from functools import partial
 from math import isfinite
 from types import FunctionType
 from typing import Any
@@ -32,12 +33,13 @@ from .arguments import (
     spread_out,
     unshared,
 )
-from .left import AUTO, COMPILED, PINNED, NotCompiled
+from .left import AUTO, COMPILED, PINNED, NotCompiled, raised
 from .results import given, is_finite
 from .signatures import (
     DOUBLE,
     Form,
     Left,
+    Lesson,
     Written,
     form_of,
     leave,
@@ -126,7 +128,7 @@ def gradient(
     except Exception as error:  # the program's error: the tape raises it with its line
         form.failed(error)
         STRICT.seen.clear()
-        leave(f"it raised {type(error).__name__}: {error}")
+        leave(raised(error))
     if form.failures:
         form.worked()
     if places is not order:
@@ -147,7 +149,7 @@ def strictly(form: Form, step: Any, *args: Any) -> Any:
     except Exception as error:  # the program's error: the tape raises it
         form.failed(error)
         STRICT.seen.clear()
-        leave(f"it raised {type(error).__name__}: {error}")
+        leave(raised(error))
     return result
 
 
@@ -199,12 +201,13 @@ def compiled_back(
     kernel = compiling.chosen(written.unit, args, caps, None, active, now)
     if kernel is None:
         return None
-    return noted(compiling, lambda: kernel.back(args, caps, dy), now)
+    again = partial(written.forward, *args, caps)
+    return noted(compiling, lambda: kernel.back(args, caps, dy), again, now)
 
 
-def noted(compiling: Any, run: Any, now: int) -> Any:
+def noted(compiling: Any, run: Any, again: Any, now: int) -> Any:
     """What compiled code gives; a number that became too small is noted."""
-    found = compiling.serve(run, now)
+    found = compiling.serve(run, again, now)
     if found is not None and compiling.kernel.small:
         STRICT.seen.add("underflow")
     return found
@@ -294,7 +297,8 @@ class Pass:
         if self.kernel is None:
             return None
         run, args = self.kernel.value_alone, (self.args, self.caps)
-        found = noted(compiling, lambda: (run(*args), None), self.now)
+        again = partial(self.written.forward, *self.args, self.caps)
+        found = noted(compiling, lambda: (run(*args), None), again, self.now)
         if found is not None:
             self.args, self.caps = unshared(self.args), unshared(self.caps)
         return found
@@ -305,7 +309,8 @@ class Pass:
             return None
         run, args = self.kernel.back, (self.args, self.caps, dy)
         compiling = self.written.compiling
-        return noted(compiling, lambda: run(*args)[1], self.now)
+        again = partial(self.written.forward, *self.args, self.caps)
+        return noted(compiling, lambda: run(*args)[1], again, self.now)
 
     def leaf(self, value: Any) -> Any:
         """A number or array of the result, as the user gets it."""
@@ -369,7 +374,7 @@ class PassWithAux(Pass):
 
     def forward(self) -> tuple[Any, Any]:
         if self.now == COMPILED:
-            message = "it is not compiled: has_aux is given"
+            message = "has_aux is given"
             raise NotCompiled(message)
         (first, *others), residual = self.written.forward(*self.args, self.caps)
         kinds = leaf_kinds(self.written.unit.result)[1:]
@@ -469,12 +474,24 @@ def check_plain(below: Any, *, has_aux: bool = False) -> None:
         leave("a derivative of a derivative is taken")
 
 
-def not_straight(
-    f: Any, reason: Left, cure: str = "Use tier='auto', which records a tape then."
-) -> UnsupportedProgram:
+TAPED = "Use tier='auto', which records a tape then."
+LEARNS = "Call it once with tier='auto', which records a tape, or use that tier."
+UNCOMPILED = (
+    "Use tier='straight', which runs generated Python code, or tier='auto', or write "
+    "it in the compiled language (page 'Straight-line code')."
+)
+
+
+def not_straight(f: Any, reason: Left, cure: str = "") -> UnsupportedProgram:
     """The error if there is no generated code and it is required."""
     code = getattr(f, "__code__", None)
     place = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""
+    if isinstance(reason, NotCompiled):
+        return UnsupportedProgram(
+            f"{name_of(f)}{place} must be a program that numba can compile, but it is "
+            f"not compiled: {reason}. {UNCOMPILED}"
+        )
+    cure = cure or (LEARNS if isinstance(reason, Lesson) else TAPED)
     return UnsupportedProgram(
         f"{name_of(f)}{place} must be a program for which the straight-line tier can "
         f"write code, but is left to the tape: {reason}. {cure}"

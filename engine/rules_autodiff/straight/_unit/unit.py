@@ -29,6 +29,7 @@ from rules_autodiff.straight._program.kinds import (
 )
 from rules_autodiff.straight._program.refused import Refused, Unlearned, refuse
 from rules_autodiff.straight._program.values import Local
+from rules_autodiff.straight._read.expressions import spoken
 from rules_autodiff.straight._read.facts import Facts
 from rules_autodiff.straight._read.reader import Reader
 from rules_autodiff.straight._runtime import helpers
@@ -46,6 +47,7 @@ COLLECTED = (
 )  # fmt: skip
 WORTH = 8  # steps that a program must have for each call with a tape of its own
 LOOPED = 10  # steps for which one in a loop counts
+BETWEEN = "", "", 0  # the place of a line that belongs to no function
 READINGS = 20  # of one program, until the kinds of results are stable
 
 
@@ -94,6 +96,7 @@ class Unit:
         name: The name of the forward function.
         sources: The texts of all forward functions.
         namespace: What generated code refers to.
+        places: For each line of `text` the function of the program, its file and line.
     """
 
     guard: Any
@@ -109,6 +112,7 @@ class Unit:
     name: str
     sources: tuple[str, ...]
     namespace: dict[str, Any]
+    places: list[tuple[str, str, int]]
 
 
 class Writing:
@@ -251,11 +255,15 @@ class Writing:
         try:
             reader = read_settled(first, kinds, active, closure)
         except Refused as refused:
+            refused.within(f)
             if not isinstance(refused, Unlearned):
                 self.refusals[key] = refused
             raise
         form.writer = made_writer(name, active, reader)
-        form.writer.write()
+        try:
+            form.writer.write()
+        except Refused as refused:
+            raise refused.within(f) from None
         self.texts.append((f, form.writer))
         result = reader.result or REAL
         if result != guess and form.supposed:
@@ -319,7 +327,10 @@ def write(
         except Restart:
             continue
         if mode != VALUE:
-            check_result(form.kind, aux=aux)
+            try:
+                check_result(form.kind, aux=aux)
+            except Refused as refused:
+                raise refused.within(f) from None
         return made_unit(f, writing, form, kinds, active)
     reason = "the kind of what a function returns does not settle"
     raise Refused(reason)
@@ -334,11 +345,16 @@ def made_unit(
     namespace = {**helpers.HELPERS, **captures.namespace}
     namespace["__name__"] = f.__module__
     texts = [captures.code()]
+    places = [BETWEEN] * (len(texts[0].splitlines()) + 1)
     execute(texts[0], "<guard>", namespace)
     for function, writer in writing.texts:
         forward = "\n".join(text for text, _ in writer.forward)
-        backward = "\n".join(writer.backward)
+        backward = "\n".join(text for text, _ in writer.backward)
         texts += [forward, backward] if backward else [forward]
+        name, file = function.__qualname__, function.__code__.co_filename
+        for part in (writer.forward, writer.backward):
+            places += [(name, file, line) for _, line in part]
+            places += [BETWEEN] * bool(part)
         first = function.__code__.co_firstlineno
         lines = [line or first for _, line in writer.forward]
         execute(forward, function.__code__.co_filename, namespace, lines)
@@ -363,6 +379,7 @@ def made_unit(
         form.name,
         tuple(["\n".join(text for text, _ in w.forward) for _, w in writing.texts]),
         namespace,
+        places,
     )
 
 
@@ -391,9 +408,11 @@ def blocks_of(writing: Writing) -> list[Block]:
 def check_result(kind: Kind, *, aux: bool) -> None:
     """Leave values of other kinds to the tape."""
     if aux and not is_pair(kind):
-        refuse("its value is no pair of a real number or array, and of plain values")
+        needed = "a pair of a real number or array, and of plain values"
+        refuse(f"its value is {spoken(kind)}, and not {needed}")
     if not (aux or is_returned(kind)):
-        refuse("its value is no real number, no array of float64 and no tuple of those")
+        needed = "a real number, an array of float64 or a tuple of those"
+        refuse(f"its value is {spoken(kind)}, and not {needed}")
 
 
 def is_pair(kind: Kind) -> bool:

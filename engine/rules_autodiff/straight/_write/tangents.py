@@ -53,7 +53,7 @@ class TangentWriter:
     zeros: list[tuple[str, str]]
     lanes: bool
     forward: list[tuple[str, int]] = field(default_factory=list)
-    backward: list[str] = field(default_factory=list)
+    backward: list[tuple[str, int]] = field(default_factory=list)
     kinds: dict[str, Kind] = field(default_factory=dict)
 
     def write(self) -> None:

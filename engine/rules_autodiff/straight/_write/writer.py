@@ -59,13 +59,13 @@ class Writer:
     strict: bool = False
     header: list[str] = field(default_factory=list)
     forward: list[tuple[str, int]] = field(default_factory=list)
-    backward: list[str] = field(default_factory=list)
+    backward: list[tuple[str, int]] = field(default_factory=list)
     meanings: dict[int, list[dict[str, str]]] = field(default_factory=dict)
     copies: int = 0
     private: set[str] = field(default_factory=set)
 
     def write(self) -> None:
-        """Fill `forward`, lines of text with the lines of the user's file."""
+        """Fill `forward` and `backward`: text with the lines of the user's file."""
         body: list[tuple[str, int]] = []
         saves: dict[int, list[str]] = {}
         for item in self.items:
@@ -157,45 +157,48 @@ class Writer:
         blocks = [b for b in self.items if isinstance(b, Block) and b.is_active]
         names = [bar for bar, _ in self.results]
         dy = names[0] if len(names) == 1 else "__dy"
-        lines = [f"def {self.name}_back(__kept, {dy}):"]
+        lines = [(f"def {self.name}_back(__kept, {dy}):", 0)]
         if len(names) > 1:
-            lines.append(indented(1, f"{as_row(names)} = __dy"))
+            lines.append((indented(1, f"{as_row(names)} = __dy"), 0))
         row = [*(["__trail"] if self.branches else []), *self.header]
         own = [] if self.branches else [name for b in blocks for name in b.saved]
         if row or own:
-            lines.append(indented(1, f"{as_row([*row, *own])} = __kept"))
+            lines.append((indented(1, f"{as_row([*row, *own])} = __kept"), 0))
         self.bars = {**all_bars(blocks), **self.bars}
         self.private = private_bars(blocks) - {*names, *self.wanted}
         others = {bar for bar, _ in self.results} | self.private
-        lines += [indented(1, f"{bar} = 0.0") for bar in self.bars if bar not in others]
+        lines += [
+            (indented(1, f"{bar} = 0.0"), 0) for bar in self.bars if bar not in others
+        ]
         if self.branches:
             lines += self.dispatch(blocks)
         else:
             for block in blocks:
                 lines += BlockReverse(self, block, 1).write()
-        lines.append(indented(1, f"return {as_row(self.wanted)}"))
+        lines.append((indented(1, f"return {as_row(self.wanted)}"), 0))
         self.backward = lines
 
-    def dispatch(self, blocks: list[Block]) -> list[str]:
+    def dispatch(self, blocks: list[Block]) -> list[tuple[str, int]]:
         """The loop over the records, inner blocks first."""
         if not blocks:
             return []
-        lines = [indented(1, "for __note in reversed(__trail):")]
+        lines = [(indented(1, "for __note in reversed(__trail):"), 0)]
         ordered = sorted(blocks, key=lambda b: -b.depth)
         single = len(ordered) == 1
         if not single:
-            lines.append(indented(2, "__number = __note[0]"))
+            lines.append((indented(2, "__number = __note[0]"), 0))
         for place, block in enumerate(ordered):
             depth = 2
             if not single:
                 word = "if" if place == 0 else "elif"
-                lines.append(indented(2, f"{word} __number == {block.number}:"))
+                head = indented(2, f"{word} __number == {block.number}:")
+                lines.append((head, 0))
                 depth = 3
             if block.saved:
                 row = as_row(["_", *block.saved])
-                lines.append(indented(depth, f"{row} = __note"))
+                lines.append((indented(depth, f"{row} = __note"), 0))
             lines += BlockReverse(self, block, depth).write() or [
-                indented(depth, "pass")
+                (indented(depth, "pass"), 0)
             ]
         return lines
 
@@ -220,7 +223,8 @@ class BlockReverse:
 
     def __init__(self, writer: Writer, block: Block, indent: int):
         self.writer, self.block, self.indent = writer, block, indent
-        self.lines: list[str] = []
+        self.lines: list[tuple[str, int]] = []
+        self.line = 0  # of the user's file
         self.states: dict[str, str] = {}
         self.guarded = 0
         self.empty: set[str] = set()  # cotangents set to zero just before a guard
@@ -232,12 +236,13 @@ class BlockReverse:
             self.states.setdefault(bar, ZERO if zero else MAYBE)
         self.untouched = dict(self.states)
 
-    def write(self) -> list[str]:
+    def write(self) -> list[tuple[str, int]]:
         meanings = self.writer.meanings[self.block.number]
         for step, meaning in zip(
             reversed(self.block.steps), reversed(meanings), strict=True
         ):
             if step.out:
+                self.line = step.line
                 self.write_step(step, meaning)
         outs, results = {step.out for step in self.block.steps}, self.writer.wanted
         for bar in self.writer.bars:
@@ -247,7 +252,7 @@ class BlockReverse:
         return self.lines
 
     def put(self, text: str) -> None:
-        self.lines.append(indented(self.indent + self.guarded, text))
+        self.lines.append((indented(self.indent + self.guarded, text), self.line))
 
     def state(self, bar: str) -> str:
         return self.states.get(bar, ZERO)
