@@ -28,6 +28,7 @@ MISSING = {
     "cossin": "has vectors of several decompositions at once: use svd of the blocks",
     "expm_cond": "is a norm of a Kronecker product: use expm_frechet",
     "hessenberg": _REFLECTORS,
+    "kron": "is not in later versions of SciPy: use numpy.kron",
     "null_space": "is determined up to a rotation: use 1 - pinv(a) @ a",
     "orth": "is determined up to a rotation: use a @ pinv(a), or svd",
     "ordqz": "sorts a generalised Schur form: use eig with b",

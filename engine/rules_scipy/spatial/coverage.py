@@ -100,6 +100,7 @@ Other attributes of these classes are constants, or an error that names them.
 """
 
 _DRAWS = "draws: call it outside of what is differentiated"
+_LEFT = "is not in later versions of SciPy: use yule, or dice"
 
 
 def _all_modules() -> ModuleType:
@@ -118,6 +119,8 @@ COVERAGE = ModuleCoverage(
     {
         "convex_hull_plot_2d": _DRAWS,
         "delaunay_plot_2d": _DRAWS,
+        "kulczynski1": _LEFT,
+        "sokalmichener": _LEFT,
         "voronoi_plot_2d": _DRAWS,
     },
     _HEAD,

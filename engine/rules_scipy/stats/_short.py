@@ -65,12 +65,14 @@ def _answer(scipy: Any, sizes: Any, names: Any, given: Any) -> bool:
         (1.0 + np.arange(size) ** 1.3)[:: 1 - 2 * (i % 2)]
         for i, size in enumerate(sizes)
     ]
+    # SciPy 1.15 takes the default None of `window_length` for a number.
+    options = {name: value for name, value in given if value is not None}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         if names is None:
-            y = scipy(*samples, **dict(given))
+            y = scipy(*samples, **options)
         else:
-            y = scipy(**dict(zip(names, samples, strict=True)), **dict(given))
+            y = scipy(**dict(zip(names, samples, strict=True)), **options)
     parts = y if isinstance(y, tuple) else (y,)
     return all(np.size(part) > 0 and bool(np.all(np.isnan(part))) for part in parts)
 

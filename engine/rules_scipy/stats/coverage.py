@@ -70,6 +70,8 @@ _GROUPS = {
     "take numpy.min or numpy.max of the numbers within": "tmin tmax",
     "take numpy.quantile": "quantile",
     "is one line of NumPy": "obrientransform",
+    "is not in later versions of SciPy: use trapezoid": "trapz",
+    "is not in later versions of SciPy: use numpy.unique": "find_repeats",
     "is a linear program: call linprog": "wasserstein_distance_nd",
     "makes a random variable: move and scale those of this pack": (
         "abs exp log order_statistic truncate"
