@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ._differences import Vector
 from ._modes import Mode
 from ._subject import Subject
+from ._tolerance import worst_of
 
 __all__ = ["Comparison", "Indices", "by_differences", "compare"]
 
@@ -52,7 +53,7 @@ class Comparison:
                 "in no single entry that was looked at"
             )
             return
-        i, j = np.unravel_index(np.argmax(self.excess), self.excess.shape)
+        i, j = np.unravel_index(worst_of(self.excess), self.excess.shape)
         yield (
             f"worst entry ∂{self.rows[i]}/∂{self.columns[j]}: the rule gives "
             f"{self.rule[i, j]:.10g}, finite differences {self.true[i, j]:.10g} "

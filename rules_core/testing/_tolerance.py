@@ -75,7 +75,16 @@ def worst(excess: Vector) -> int | None:
     """Index of the largest excess, None where none is positive."""
     if excess.size == 0 or not np.any(excess > 0):
         return None
-    return int(np.argmax(excess))
+    return worst_of(excess)
+
+
+def worst_of(excess: Vector) -> int:
+    """Index of the first component that is, up to rounding, as bad as the worst.
+
+    Differences have noise, which would choose another of equal ones on each machine.
+    """
+    most = np.max(excess)
+    return int(np.argmax(excess >= 0.999 * most if most > 0 else excess == most))
 
 
 def largest(*vectors: Vector) -> float:

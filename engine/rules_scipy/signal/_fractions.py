@@ -35,6 +35,7 @@ def _slope(a: Any, z: Any) -> Any:
 
 def _fractions_shape(b: Any, a: Any, *_args: Any, **_kw: Any) -> Any:
     """In traced code residues and poles are complex."""
+    b, a = (np.asarray(x) if isinstance(x, list | tuple) else x for x in (b, a))
     n, more = a.shape[0] - 1, max(b.shape[0] - a.shape[0] + 1, 0)
     kind = np.dtype(np.complex128)
     same = all(np.dtype(x.dtype).kind != "c" for x in (a, b))

@@ -57,8 +57,9 @@ def _distance(power: Callable[[Any], Any], *given: Any) -> Any:
     At ties between the samples the derivative is the mean of those from both sides: of
     the orders in which the first sample's, or the second's, come first.
     """
-    u, v, u_weights, v_weights = given
-    xp, u, v = floats(u, v)
+    known = [x for x in given if x is not None]
+    xp, *arrays = floats(*known)
+    u, v, u_weights, v_weights = (None if x is None else arrays.pop(0) for x in given)
     values = xp.concat([u, v])
     own = xp.concat([_weights(u, u_weights), -_weights(v, v_weights)])
     first = _integral(xp, power, values, own)

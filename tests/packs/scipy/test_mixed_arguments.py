@@ -86,10 +86,15 @@ CASES = {
         (X, Y, W, W[::-1].copy()),
         lambda m, u, v, a, b: m.energy_distance(u, v, a, b),
     ),
+    "distance, one weighted": (
+        (X, Y, W),
+        lambda m, u, v, a: m.wasserstein_distance(u, v, v_weights=a),
+    ),
 }
 OF_SAMPLES = {
     "estimate", "estimate's interval", "interval by name", "boxcox_llf",
     "yeojohnson_llf", "tmean", "moment", "distance",
+    "distance, one weighted",
 }  # fmt: skip
 PLACES = [(name, i) for name, (args, _) in CASES.items() for i in range(len(args))]
 
