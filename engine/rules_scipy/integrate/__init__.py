@@ -19,6 +19,7 @@ a further one.
 
 from ._boundary_values import solve_bvp as solve_bvp
 from ._cubature import cubature as cubature
+from ._double_exponential import tanhsinh as tanhsinh
 from ._fixed_rules import fixed_quad as fixed_quad, qmc_quad as qmc_quad
 from ._initial_values import solve_ivp as solve_ivp
 from ._odeint import odeint as odeint

@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 import rules_core as rc
 from rules_core import (
     HasForwardsMode,
@@ -32,6 +34,7 @@ from rules_scipy._parameters import (
 )
 from rules_scipy._solvers import value_backwards, value_forwards
 from rules_scipy._weights import uneven
+from rules_scipy.special._declare import strong
 
 from ._moving_jumps import if_at_rest, integrand_run, moved_by, unless_moved
 from ._regions import points_like
@@ -192,7 +195,8 @@ def _at_end(
     """The cotangent of a limit, zero at infinity."""
 
     def value(x: Any) -> Any:
-        return _result(value_backwards(config, fun, x, *args), run, size)
+        with np.errstate(all="ignore"):  # perhaps singular, and not asked for
+            return _result(value_backwards(config, fun, x, *args), run, size)
 
     if isinstance(x, int):
         return rc.NoTangent()
@@ -209,7 +213,7 @@ def _inner(dy: Any, y: Any) -> Any:
     return (dy * y).sum() if getattr(dy, "shape", ()) else dy * y
 
 
-@rc.frule.define(integral, config=RuleConfig[HasForwardsMode])
+@rc.frule.define(integral, config=RuleConfig[HasForwardsMode], symbolic_zeros=True)
 def integral_frule(
     config: Any, tangents: Any, fun: Any, args: Any, a: Any, b: Any, run: Any, size: Any
 ) -> Any:
@@ -306,11 +310,12 @@ def _along_end(
     config: Any, fun: Any, args: Any, x: Any, dx: Any, ends: Any, run: Any, size: Any
 ) -> Any:
     def value(x: Any) -> Any:
-        return _result(value_forwards(config, fun, x, *args), run, size)
+        with np.errstate(all="ignore"):
+            return _result(value_forwards(config, fun, x, *args), run, size)
 
     if isinstance(x, float):
-        return 0.0 if math.isinf(x) else value(x) * dx
+        return 0.0 if math.isinf(x) else strong(value(x), dx)
     xp = rc.array_namespace(x)
     finite = xp.isfinite(x)
-    found = value(xp.where(finite, x, xp.zeros_like(x))) * dx
+    found = strong(value(xp.where(finite, x, xp.zeros_like(x))), dx)
     return xp.where(finite, found, xp.zeros_like(found))

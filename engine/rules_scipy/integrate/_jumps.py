@@ -9,7 +9,7 @@ fixed place does no harm.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +39,7 @@ class Jump(NamedTuple):
 
 
 def jumps(
-    f: Callable[[Any], Any], nodes: Sequence[float], small: float, together: int = 64
+    f: Callable[[Any], Any], nodes: Any, small: float, together: int = 64
 ) -> list[Jump]:
     """Where a function jumps between nodes.
 

@@ -28,8 +28,8 @@ from ._resolved import (
 )
 
 __all__ = [
-    "SEEN", "Form", "box_run", "face_run", "of_derivative", "places_of", "quad_vec_run",
-    "scalar_run", "seen_in", "vector_run",
+    "ROOM", "SEEN", "Form", "box_run", "face_run", "of_derivative", "places_of",
+    "quad_vec_run", "scalar_run", "seen_in", "vector_run",
 ]  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def _by_quad(settings: Any, functions: Any, a: Any, b: Any) -> Any:
 
     if SEEN in settings:
         y, error, *rest = _derivative(settings, given, fun, float(a), float(b))
-        if len(rest) > 1 and not error <= _ROOM * _tolerance(settings, y):
+        if len(rest) > 1 and not error <= ROOM * _tolerance(settings, y):
             y = np.nan
     else:
         y, error, *rest = _sp.quad(number, float(a), float(b), **given)
@@ -82,7 +82,7 @@ def _inside(given: Any, a: float, b: float) -> tuple[Any, list[float]]:
 
 
 # A derivative with a message of QUADPACK counts up to this multiple of the tolerance.
-_ROOM = 1e3
+ROOM = 1e3
 
 
 def _tolerance(settings: Any, y: float) -> float:

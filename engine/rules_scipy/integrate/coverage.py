@@ -41,7 +41,10 @@ at such a jump. A pulse between the nodes at which SciPy samples is in neither t
 nor the derivative: give its place in `points`, or split the integral. The error
 estimate has derivative zero. Over a box (`cubature`) the limits' part is the integral
 over its faces. `fixed_quad` and `qmc_quad` are sums, which are differentiated; the
-points of `qmc_quad` are constants.
+points of `qmc_quad` are constants. `tanhsinh` integrates each element of its limits and
+`args` by itself; an integral that is zero needs `atol`, without which SciPy does not
+call it one. In NumPy programs SciPy takes `args` by its name alone, which has no rule
+there: capture parameters, or call `rules_scipy.integrate.tanhsinh`.
 
 Solutions of initial value problems have derivatives in the start, the parameters, both
 ends of the time span and the times that are asked for; so have the times and states of
@@ -61,7 +64,6 @@ COVERAGE = ModuleCoverage(
     DECLARED,
     {
         "nsum": "its terms are chosen by their size: sum them in a loop",
-        "tanhsinh": "call quad, or substitute and call trapezoid",
     },
     _HEAD,
     "Nodes and weights.",

@@ -13,6 +13,7 @@ conditions of Karush, Kuhn and Tucker.
 (2.0, 0.25)
 """
 
+from ._constrained import fmin_cobyla as fmin_cobyla, fmin_slsqp as fmin_slsqp
 from ._fits import (
     curve_fit as curve_fit,
     least_squares as least_squares,
@@ -36,6 +37,19 @@ from ._named_minimizers import (
     fmin_ncg as fmin_ncg,
     fmin_powell as fmin_powell,
     fmin_tnc as fmin_tnc,
+)
+from ._nonlinear_systems import (
+    anderson as anderson,
+    broyden1 as broyden1,
+    broyden2 as broyden2,
+    diagbroyden as diagbroyden,
+    excitingmixing as excitingmixing,
+    linearmixing as linearmixing,
+    newton_krylov as newton_krylov,
+)
+from ._orders import (
+    isotonic_regression as isotonic_regression,
+    quadratic_assignment as quadratic_assignment,
 )
 from ._programs import (
     linear_sum_assignment as linear_sum_assignment,

@@ -36,39 +36,21 @@ in `args` and in what functions capture, in forward and reverse mode, at every o
 minimum is differentiated by the conditions of Karush, Kuhn and Tucker, so that limits
 have derivatives too; the result of a global minimiser as a local minimum. In the start,
 the bracket and options it is zero. Fields of results that have no formula, such as
-`fjac`, raise an error in reverse mode and are NaN in forward mode.
+`fjac`, raise an error in reverse mode and are NaN in forward mode. The blocks of an
+`isotonic_regression` and the permutation of a `quadratic_assignment` are constants.
 [](../how-to/solvers-in-jax-and-torch.md) says how to use them.
 
 ## Functions with rules
 """
 
-_ROOT = "use root(method={!r}), which it is"
-_METHOD = "use minimize(method={!r}), which it is"
-_PROGRAM = "the solution of a program jumps between vertices; so far without a rule"
-
 COVERAGE = ModuleCoverage(
     scipy.optimize,
     DECLARED,
     {
-        **{
-            name: _ROOT.format(name)
-            for name in (
-                "anderson", "broyden1", "broyden2", "diagbroyden", "excitingmixing",
-                "linearmixing",
-            )
-        },
-        **dict.fromkeys(
-            ("quadratic_assignment",),
-            _PROGRAM,
-        ),
-        "fmin_cobyla": _METHOD.format("COBYLA"),
-        "fmin_slsqp": _METHOD.format("SLSQP"),
-        "isotonic_regression": "is a mean of each of its blocks: take these means",
         "approx_fprime": "is a finite difference: differentiate the function itself",
         "bracket": "is a choice of three points: its derivative is not wanted",
         "check_grad": "is an error of a gradient: its derivative is not wanted",
         "line_search": "is a step of a minimiser: differentiate the minimum",
-        "newton_krylov": _ROOT.format("krylov"),
         "rosen": "is one line of NumPy: write it with array_namespace",
         "rosen_der": "is the gradient of rosen: differentiate your own line",
         "rosen_hess": "is the Hessian of rosen: differentiate your own line",

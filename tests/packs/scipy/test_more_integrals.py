@@ -99,12 +99,38 @@ def plane_form(p):
     return np.array([y / p[3], y / p[3] ** 2])
 
 
+def singular(m, p):
+    """∫ p₁ x^(p₀ - 1) from 0 to p₂, which is infinite at 0."""
+    return m.tanhsinh(lambda x: p[1] * x ** (p[0] - 1.0), 0.0, p[2]).integral
+
+
+def singular_form(p):
+    return p[1] * p[2] ** p[0] / p[0]
+
+
+def elements(m, p):
+    """Two integrals, of exp(-p₀ x) from p₁ and of exp(-p₃ x) from p₂."""
+    xp = space(p)
+    low, rates = xp.stack([p[1], p[2]]), xp.stack([p[0], p[3]])
+    return m.tanhsinh(lambda x, r: xp.exp(-r * x), low, np.inf, args=(rates,)).integral
+
+
+def elements_form(p):
+    rates = np.array([p[0], p[3]])
+    return np.exp(-rates * np.array([p[1], p[2]])) / rates
+
+
 CASES = {
     "quad_vec": (vector, vector_form),
     "quad_vec of complex numbers": (waves, waves_form),
     "fixed_quad": (gauss, gauss_form),
     "cubature": (box, box_form),
     "cubature of an infinite box": (plane, plane_form),
+}
+# These take many places, each of which calls a rule in a rule.
+SLOW_TWICE = {
+    "tanhsinh": (singular, singular_form),
+    "tanhsinh of elements": (elements, elements_form),
 }
 WEIGHTS = np.array([1.0, -0.6])
 
@@ -144,11 +170,11 @@ def double():
 
 @pytest.mark.covering(strength=1)
 @pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES | SLOW_TWICE)
 def test_values_and_slopes(name, host):
-    f, form = CASES[name]
+    f, form = (CASES | SLOW_TWICE)[name]
     # The engine takes no active argument that SciPy has by its name alone.
-    by_place = name in ("fixed_quad", "quad_vec of complex numbers")
+    by_place = name in ("fixed_quad", "quad_vec of complex numbers", "tanhsinh")
     module = scipy.integrate if host == "engine" and by_place else integrate
     system, (value, slope, _) = HOSTS[host](), expected(form)
 
