@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from examples._common.report import picture, row
+from examples.calibration.frameworks import in_jax, in_torch
 from examples.calibration.model import DOSES, NOISE, SIGNALS, dose_of
 from examples.calibration.plot import draw
 from rules_autodiff import grad
@@ -35,6 +36,10 @@ def run(path: Path) -> int:
     row("error if twice as exact", f"{spread(halved(best)):.4f}")
     apart = np.abs(by_noise - differences(spread, NOISE)).max()
     row("gradient and differences", f"{apart:.0e} apart of {by_noise.max():.1f}")
+    for name, gradient in (("JAX", in_jax), ("PyTorch", in_torch)):
+        also = np.abs(gradient(SIGNAL) - by_noise).max()
+        row(f"its gradient in {name}", f"{also:.0e} apart")
+        apart = max(apart, also)
     draw(SIGNAL, by_signal, by_noise, path)
     print(f"\nPicture: {path}")
     return int(apart > 1e-4)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from examples.calibration.__main__ import SIGNAL, run, spread
+from examples.calibration.frameworks import in_jax, in_torch
 from examples.calibration.model import NOISE, SIGNALS, dose_of
 from rules_autodiff import grad
 
@@ -21,6 +22,12 @@ def test_the_dose_moves_with_the_standards():
 def test_the_error_is_proportional_to_all_noise():
     """Euler's theorem: weights that are all scaled leave the curve as it is."""
     assert grad(spread)(NOISE) @ NOISE == pytest.approx(spread(NOISE), rel=1e-5)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("gradient", [in_jax, in_torch])
+def test_frameworks_have_the_gradient_of_the_plain_program(gradient):
+    np.testing.assert_allclose(gradient(SIGNAL), grad(spread)(NOISE), atol=1e-5)
 
 
 @pytest.mark.nightly

@@ -340,22 +340,40 @@ def test_stiff_equations(method):
     np.testing.assert_allclose(adjoint, central, rtol=2e-2)
 
 
-@pytest.mark.full
-def test_a_chaotic_equation():
-    def lorenz(t, y, r):
-        return [
-            10.0 * (y[1] - y[0]), y[0] * (r - y[2]) - y[1], y[0] * y[1] - 8 / 3 * y[2]
-        ]  # fmt: skip
+def lorenz(t, y, r):
+    return [10.0 * (y[1] - y[0]), y[0] * (r - y[2]) - y[1], y[0] * y[1] - 8 / 3 * y[2]]
 
+
+def lorenz_at(end, rtol):
     def f(r):
-        found = scipy.integrate.solve_ivp(
-            lorenz, (0, 3), [1.0, 1.0, 1.0], "DOP853", args=(r,), rtol=1e-10, atol=1e-12
-        )
+        given = {"args": (r,), "rtol": rtol, "atol": 1e-2 * rtol}
+        start = [1.0, 1.0, 1.0]
+        found = scipy.integrate.solve_ivp(lorenz, (0, end), start, "DOP853", **given)
         return found.y[2, -1]
 
+    return f
+
+
+@pytest.mark.full
+def test_a_chaotic_equation():
+    f = lorenz_at(3.0, 1e-10)
     central = slope_of(f, 28.0, 1e-5)[0]
     assert grad(f)(28.0) == pytest.approx(central, rel=1e-4)
     assert jvp(f, (28.0,), (1.0,))[1] == pytest.approx(central, rel=1e-4)
+
+
+@pytest.mark.nightly
+def test_how_long_a_chaotic_equation_has_a_derivative():
+    """The table of `docs/how-to/differential-equations.md`."""
+    slopes = {
+        (end, rtol): jvp(lorenz_at(end, rtol), (28.0,), (1.0,))[1]
+        for end, rtol in ((10.0, 1e-6), (10.0, 1e-8), (20.0, 1e-6), (20.0, 1e-8))
+    }
+    assert slopes[10.0, 1e-6] == pytest.approx(slopes[10.0, 1e-8], rel=1e-5)
+    assert slopes[20.0, 1e-6] == pytest.approx(slopes[20.0, 1e-8], rel=5e-2)
+    assert abs(slopes[20.0, 1e-6] - slopes[20.0, 1e-8]) > 1.0
+    far, farther = (lorenz_at(40.0, rtol)(28.0) for rtol in (1e-6, 1e-8))
+    assert abs(far - farther) > 1.0
 
 
 def test_programs_that_index_a_captured_array():
