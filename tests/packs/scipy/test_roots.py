@@ -290,7 +290,7 @@ def test_fields_without_formula_are_errors():
 
 def test_what_is_missing_is_an_error_also_for_closures():
     def f(a):
-        return scipy.optimize.newton_krylov(lambda x: x - a, [0.0])[0]
+        return scipy.optimize.approx_fprime(np.zeros(1), lambda x: a * x[0])[0]
 
     with pytest.raises(UnsupportedProgram, match="must have a rule"):
         grad(f)(A)
