@@ -189,6 +189,10 @@ def _along_lines(fun: Any, args: Any, x: Any) -> Any:
     return fun(x, uneven(xp, x.shape[0], dtype=x.dtype), *args)
 
 
+# Python's numbers raise errors where NumPy's are infinite.
+_ONE = np.float64(1.0)
+
+
 def _at_end(
     config: Any, fun: Any, args: Any, x: Any, dy: Any, ends: Any, run: Any, size: Any
 ) -> Any:
@@ -201,7 +205,7 @@ def _at_end(
     if isinstance(x, int):
         return rc.NoTangent()
     if isinstance(x, float):
-        return rc.ZeroTangent() if math.isinf(x) else _inner(dy, value(x))
+        return rc.ZeroTangent() if math.isinf(x) else _inner(dy, value(x * _ONE))
     xp = rc.array_namespace(x)
     finite = xp.isfinite(x)
     inside = xp.where(finite, x, xp.zeros_like(x))
@@ -314,7 +318,7 @@ def _along_end(
             return _result(value_forwards(config, fun, x, *args), run, size)
 
     if isinstance(x, float):
-        return 0.0 if math.isinf(x) else strong(value(x), dx)
+        return 0.0 if math.isinf(x) else strong(value(x * _ONE), dx)
     xp = rc.array_namespace(x)
     finite = xp.isfinite(x)
     found = strong(value(xp.where(finite, x, xp.zeros_like(x))), dx)

@@ -13,6 +13,7 @@ conditions of Karush, Kuhn and Tucker.
 (2.0, 0.25)
 """
 
+from . import elementwise as elementwise
 from ._constrained import fmin_cobyla as fmin_cobyla, fmin_slsqp as fmin_slsqp
 from ._fits import (
     curve_fit as curve_fit,

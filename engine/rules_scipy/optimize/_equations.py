@@ -74,7 +74,7 @@ def if_simple(y: Any, functions: Any, args: Any, solver: str, near: float) -> An
     """A root, whose derivative is an error, or NaN in traced code, if it is not simple.
 
     Args:
-        y: The root.
+        y: The root; of an elementwise equation an array of roots.
         functions: The first is that of the equation.
         args: Its arguments after the first.
         solver: Its name, for errors.
@@ -142,9 +142,15 @@ def _if_simple(dy: Any, slope: Any, y: Any, solver: str, near: float) -> Any:
     step = r / (first + 1.0 * (first == 0))
     _, second = slope(y - step)
     steady = abs(second - first) <= _CHANGE * abs(first)
-    dy = known(dy, nonzero, _DOUBLE, solver)
-    dy = known(dy, abs(step) <= near + _part(y) * abs(y), _NO_ROOT, solver)
-    return known(dy, steady, _DOUBLE, solver)
+    dy = known(dy, _every(nonzero), _DOUBLE, solver)
+    holds = abs(step) <= near + _part(y) * abs(y)
+    dy = known(dy, _every(holds), _NO_ROOT, solver)
+    return known(dy, _every(steady), _DOUBLE, solver)
+
+
+def _every(x: Any) -> Any:
+    """Whether all of several equations are such."""
+    return x.all() if getattr(x, "shape", ()) else x
 
 
 def _part(y: Any) -> float:

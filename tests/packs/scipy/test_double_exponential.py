@@ -139,6 +139,16 @@ def test_batches():
     np.testing.assert_allclose(found, -1.0 / c**2)
 
 
+def test_a_number_that_python_cannot_compute_at_a_limit():
+    """0.0 to a negative power is an error of Python's, and infinite in NumPy."""
+
+    def area(p):
+        return scipy.integrate.tanhsinh(lambda x: x**p, 0.0, 1.0).integral
+
+    assert grad(area)(-0.5) == pytest.approx(-4.0)
+    assert jvp(area, (-0.5,), (1.0,))[1] == pytest.approx(-4.0)
+
+
 @pytest.mark.full
 def test_second_derivatives():
     """Of ∫ x^p from 0 to 1: 2 / (1 + p)³."""
