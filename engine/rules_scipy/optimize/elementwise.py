@@ -102,7 +102,7 @@ def _total(y: Any) -> Any:
 
 def _near(tolerances: Any) -> float:
     """How far from a root a solver may stop, with some room."""
-    return max(10.0 * (tolerances or {}).get("xatol", 0.0), 1e-7)
+    return max(10.0 * float((tolerances or {}).get("xatol", 0.0)), 1e-7)
 
 
 # in numbers
