@@ -23,7 +23,8 @@ from rules_core._tangents.structure import structure
 from .captured_variables import bound_to, content
 from .code_names import cell_value, names_read
 from .functions_in import PLAIN, functions_in
-from .read_places import Place, places_read
+from .outside_states import states
+from .read_places import Place, Search
 from .value_facts import Facts
 
 __all__ = ["Reads", "reads_of"]
@@ -111,12 +112,8 @@ class Reads:
         hidden = self._hidden(held)
         found: dict[Key, Any] = {}
         facts.written = written = set[str]()
-        places = [
-            place
-            for f in self.functions
-            for place in places_read(f, everything=True, written=written)
-        ]
-        for place in places:
+        search = Search(everything=True, written=written)
+        for place in self._places(search, held, facts):
             path, value, owner = place
             own = path.partition(".")[0] in hidden or path.rpartition(".")[2] in written
             if value is None or own:
@@ -127,9 +124,26 @@ class Reads:
             found[path, id(owner)] = facts.of(value)
             if cells is not None and isinstance(owner, CellType):
                 cells[id(owner)] = owner, content(owner)
+        outside = states(search.words, search.codes, facts.texts)
+        found.update(((path, 0), state) for path, state in outside)
         for f in () if self._captured else self.functions:
             found.update(_named_functions(f, hidden, facts, set()))
         return found
+
+    def _places(
+        self, search: Search, held: dict[int, Any], facts: Facts
+    ) -> Iterator[Place]:
+        """The places that the functions read, and those in classes they may reach."""
+        places = [place for f in self.functions for place in search.of(f)]
+        facts.flags = "flags" in search.words
+        yield from places
+        for x in held.values():
+            search.reach(type(x))
+        known: Any = None
+        while known != (known := search.size()):
+            for cls in facts.classes.values():
+                search.reach(cls)
+            yield from [*search.of_classes()]
 
 
 def reads_of(values: Any) -> Reads | None:

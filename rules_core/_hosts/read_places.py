@@ -7,6 +7,7 @@ it is asked for: that is an argument of its rules.
 
 from __future__ import annotations
 
+import builtins
 import sys
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -14,7 +15,9 @@ from functools import partial
 from itertools import islice
 from types import (
     BuiltinFunctionType,
+    CodeType,
     FunctionType,
+    GetSetDescriptorType,
     MappingProxyType,
     MethodType,
     ModuleType,
@@ -22,22 +25,36 @@ from types import (
 from typing import Any, NamedTuple
 from weakref import ref
 
+from rules_core._base.arrays import is_array_type
 from rules_core._base.opaque_modules import OURS, is_closed, root_of
 from rules_core._primitives.primitive import Primitive
 
 from .code_names import cell_value, names_read
 from .functions_in import functions_in
 
-__all__ = ["Place", "attribute_of_class", "places_read"]
+__all__ = ["Place", "Search", "attribute_of_class", "places_read"]
 
 # Values that lead nowhere, and have no derivative.
 INERT = frozenset({
     int, bool, str, bytes, type(None), range, type(Ellipsis), BuiltinFunctionType,
 })  # fmt: skip
+ENDS = INERT | {float, complex}
 CONTAINERS = (list, tuple, dict, MappingProxyType)
 # Entries of a container that are looked into.
 MOST = 100
 UNWRAPPED = (staticmethod, classmethod)
+# Methods that run where an instance or a derived class is made, and not later.
+MAKING = frozenset({
+    "__init__", "__init_subclass__", "__new__", "__post_init__", "__prepare__",
+    "__set_name__",
+})  # fmt: skip
+# Builtins that are constants.
+STANDARD = frozenset({"Ellipsis", "False", "None", "NotImplemented", "True"})
+# With these code reads attributes by names that it computes.
+COMPUTING = frozenset({
+    "__dict__", "__getattribute__", "attrgetter", "dir", "getattr", "getattr_static",
+    "getmembers", "methodcaller", "vars",
+})  # fmt: skip
 
 
 class Place(NamedTuple):
@@ -66,7 +83,7 @@ def places_read(
             numbers that are no floats, functions, classes, modules.
         written: Receives the names in which the functions write.
     """
-    return _Places(everything, set() if written is None else written).of(f)
+    return Search(everything, set() if written is None else written).of(f)
 
 
 def attribute_of_class(cls: Any, name: str) -> Any:
@@ -77,13 +94,97 @@ def attribute_of_class(cls: Any, name: str) -> Any:
     return None
 
 
-class _Places:
-    """A search, which visits each function and each entry of a class once."""
+class Search:
+    """A search, which visits each function and each entry of a class once.
+
+    Args:
+        everything: As for `places_read`.
+        written: As for `places_read`.
+
+    Attributes:
+        words: The names in all code that was visited.
+        codes: This code.
+        classes: Classes of the program that the code may reach, by their ids.
+        instances: Instances of them, each with the expression by which it was reached.
+    """
 
     def __init__(self, everything: bool, written: set[str]) -> None:
         self.everything, self.written = everything, written
         self.seen: dict[Any, Any] = {}
         self.inside: dict[int, Any] = {}  # instances
+        self.closed: dict[int, bool] = {}  # classes and modules, by their ids
+        self.words: set[str] = set()
+        self.codes: list[CodeType] = []
+        self.classes: dict[int, type] = {}
+        self.asked: dict[int, Any] = {}  # classes: what was asked of them
+        self.named_classes: set[int] = set()  # those of which code may make instances
+        self.has_class_methods = False
+        self.instances: dict[int, tuple[str, Any]] = {}
+
+    def reach(self, cls: type) -> None:
+        """Note a class, and those of which it is one, if they are the program's."""
+        for x in (*cls.__mro__, type(cls)):
+            if id(x) not in self.classes and not is_closed(root_of(x)):
+                self.classes[id(x)] = x
+
+    def of_classes(self) -> Iterator[Place]:
+        """The places in classes that code may reach, by whatever way.
+
+        An instance made in the code, `cls`, `type(self)`, `super()`, an argument of a
+        helper: which class an attribute is read of cannot be told from the code. So
+        each attribute counts whose name occurs in any of the code.
+        """
+        done = (0, 0, 0)
+        written, self.written = self.written, set()  # what is only perhaps called
+        while done != (done := self.size()):
+            if "__subclasses__" in self.words:
+                for cls in [*self.classes.values()]:
+                    derived: type
+                    for derived in type.__subclasses__(cls):
+                        self.reach(derived)
+            names = frozenset(self.words)
+            for cls in [*self.classes.values()]:
+                question = names, self.may_make(cls)
+                if self.asked.get(id(cls)) != question:
+                    self.asked[id(cls)] = question
+                    yield from self.named(cls.__name__, cls, self._wanted(cls), names)
+            for path, x in [*self.instances.values()]:
+                yield from self._led(path, x, names)
+        self.written = written
+
+    def size(self) -> tuple[int, int, int]:
+        """How much was found."""
+        made = len(self.named_classes) + self.has_class_methods
+        return len(self.words), len(self.classes) + made, len(self.instances)
+
+    def may_make(self, cls: type) -> bool:
+        """Whether code may make an instance of a class: it does not by an instance."""
+        if self.has_class_methods or not self.words.isdisjoint({"type", "__class__"}):
+            return True
+        return id(cls) in self.named_classes
+
+    def _led(self, path: str, x: Any, names: frozenset[str]) -> Iterator[Place]:
+        """The places to which the attributes of an instance lead; others are facts."""
+        for name in names & vars(x).keys():
+            key, value = (id(x), name), vars(x)[name]
+            is_end = type(value) in ENDS or is_array_type(type(value))
+            if key not in self.seen and not is_end:
+                self.seen[key] = value
+                yield from self.follow(f"{path}.{name}", value, None, names, x)
+
+    def _is_closed(self, base: Any) -> bool:
+        """Whether a class or module is one of a library."""
+        found = self.closed.get(id(base))
+        if found is None:
+            found = self.closed[id(base)] = is_closed(root_of(base))
+        return found
+
+    def _wanted(self, cls: type) -> Any:
+        """The names of attributes that code may read of a class."""
+        if self.words.isdisjoint(COMPUTING):
+            return frozenset(self.words)
+        hidden = ("__", "_abc_")
+        return {name for name in vars(cls) if not name.startswith(hidden)}
 
     def of(self, f: Any) -> Iterator[Place]:
         if isinstance(f, type):
@@ -132,7 +233,12 @@ class _Places:
             yield from self.held_by(cells)
             return
         yield Place(f.__name__, None, f.__globals__)
+        if self.everything:
+            yield Place(f"{f.__name__}.__code__", f.__code__, f.__globals__)
         names = names_read(f.__code__)
+        self.codes.append(f.__code__)
+        self.words |= names.attributes | names.modules
+        self.words.update(name for name, _ in names.variables)
         if f.__name__ == "__call__" or not _is_special(f.__name__):  # not `__init__`
             self.written |= names.written
         for name, attribute in names.variables:
@@ -141,6 +247,8 @@ class _Places:
                 owner, value = f.__globals__, f.__globals__[name]
             elif owner is not None:
                 value = cell_value(owner)
+            elif self.everything and is_added(name):
+                owner, value = vars(builtins), vars(builtins)[name]
             else:
                 continue
             found = self.follow(name, value, attribute, names.attributes, owner)
@@ -169,10 +277,14 @@ class _Places:
     ) -> Iterator[Place]:
         """The places that code with these names reads of a value, or its attribute."""
         x = x.fun if isinstance(x, Primitive) else x
+        self.has_class_methods |= isinstance(x, classmethod)
         x = x.__func__ if isinstance(x, UNWRAPPED) else x
         wanted = names if attribute is None else {attribute}
         if _has_dict(x):
             yield from self.called(path, vars(x).get("__wrapped__"))
+        if isinstance(x, type):
+            self.reach(x)
+            self.named_classes.add(id(x))
         leads = isinstance(x, FunctionType | type | ModuleType)
         if self.everything and (leads or type(x) in INERT):
             yield Place(path, type(None) if x is None else x, owner)
@@ -190,6 +302,9 @@ class _Places:
     def of_instance(
         self, path: str, x: Any, attribute: Any, names: Any, owner: Any
     ) -> Iterator[Place]:
+        self.reach(type(x))
+        if _has_dict(x) and not is_closed(root_of(type(x))):
+            self.instances[id(x)] = path, x
         own = getattr(x, "__dict__", None)
         if isinstance(own, dict) and attribute in own:
             path = f"{path}.{attribute}"
@@ -223,9 +338,12 @@ class _Places:
         elif type(x) in CONTAINERS:
             entries = x if isinstance(x, list | tuple) else x.values()
             for entry in islice(entries, MOST):
-                if _has_dict(entry):
+                if _has_dict(entry) or isinstance(entry, type):
                     yield from self.follow(path, entry, None, names, x)
-        elif _has_dict(x):
+        elif _has_dict(x) and is_closed(root_of(type(x))):  # as `np.vectorize`
+            for entry in vars(x).values():
+                yield from self.called(path, entry)
+        if _has_dict(x):
             for name in names & vars(x).keys():
                 yield from self.follow(f"{path}.{name}", vars(x)[name], None, names, x)
 
@@ -245,10 +363,14 @@ class _Places:
             return
         for base in owner.__mro__ if isinstance(owner, type) else (owner,):
             yield Place(path, None, base)
-            special = _special_methods(base) if isinstance(base, type) else ()
-            for name in {*(wanted & vars(base).keys()), *special}:
+            if self._is_closed(base):
+                continue
+            special = {*_special_methods(base)} if isinstance(base, type) else set()
+            if isinstance(owner, type) and not self.may_make(owner):
+                special -= MAKING
+            for name in (wanted & vars(base).keys()) | special:
                 key = (id(base), name)
-                if key not in self.seen and not is_closed(root_of(base)):
+                if key not in self.seen:
                     entry = self.seen[key] = vars(base)[name]
                     yield from self.follow(f"{path}.{name}", entry, None, names, base)
 
@@ -261,13 +383,23 @@ def _name(f: Any) -> str:
 def _special_methods(cls: type) -> Iterator[str]:
     """Names of what Python calls by itself; others are caches, as `__slotnames__`."""
     for name, entry in vars(cls).items():
-        if _is_special(name) and hasattr(type(entry), "__get__"):
+        is_slot = type(entry) is GetSetDescriptorType  # `__dict__`, `__weakref__`
+        if _is_special(name) and hasattr(type(entry), "__get__") and not is_slot:
             yield name
 
 
 def _is_special(name: str) -> bool:
     """Whether Python calls a method of this name by itself."""
     return name.startswith("__") and name.endswith("__")
+
+
+def is_added(name: str) -> bool:
+    """Whether a builtin of this name was put there by a program."""
+    if name in STANDARD or name not in vars(builtins):
+        return False
+    value = vars(builtins)[name]
+    is_own = isinstance(value, type) and root_of(value) == "builtins"
+    return not is_own and not isinstance(value, BuiltinFunctionType)
 
 
 def _has_dict(x: Any) -> bool:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from functools import partial
+from pathlib import PurePath
 from types import (
     CodeType,
     FunctionType,
+    GeneratorType,
     MappingProxyType,
     MethodType,
     ModuleType,
@@ -31,7 +34,10 @@ MAPPINGS = (dict, MappingProxyType)
 # Objects in a value that are looked at, and how far inside of others.
 MOST, DEEPEST = 10_000, 100
 # Libraries whose objects hold numbers of a program.
-HOLDERS = frozenset({"scipy", "torch", "rules_scipy", "rules_jax", "sklearn"})
+HOLDERS = frozenset({
+    "argparse", "configparser", "queue", "rules_jax", "rules_scipy", "scipy", "sklearn",
+    "statistics", "torch",
+})  # fmt: skip
 
 
 class Facts:
@@ -39,11 +45,19 @@ class Facts:
 
     Args:
         written: Attributes that do not count.
+
+    Attributes:
+        classes: The program's classes that were met, by their ids.
+        texts: Texts that were met, which may name files.
+        flags: Whether the flags of arrays count.
     """
 
     def __init__(self, written: Collection[str] = ()) -> None:
         self._alive: dict[int, Any] = {}
         self.written = written
+        self.classes: dict[int, type] = {}
+        self.texts: set[str] = set()
+        self.flags = False
 
     def keep(self, x: Any) -> None:
         """Keep an object alive, so that no other has its id."""
@@ -56,6 +70,8 @@ class Facts:
     def _within(self, x: Any, seen: set[int], depth: int) -> Any:
         """Those of a part; one that was met before, as in a cycle, is its id."""
         cls = type(x)
+        if cls is str:
+            self.texts.add(x)
         if cls in (int, bool, str, bytes):
             return cls, x
         if isinstance(x, float | complex | int | str | bytes) or cls is bytearray:
@@ -66,6 +82,7 @@ class Facts:
         if id(x) in seen or len(seen) > MOST or depth > DEEPEST:
             return cls, id(x)
         seen.add(id(x))
+        self._meet(x if isinstance(x, type) else cls)
         entries = (
             _unordered(x)
             if isinstance(x, set | frozenset)
@@ -73,6 +90,11 @@ class Facts:
         )
         inner = [self._within(entry, seen, depth + 1) for entry in entries]
         return cls, id(x), tuple(inner)
+
+    def _meet(self, cls: type) -> None:
+        """Note a class of the program."""
+        if id(cls) not in self.classes and not is_closed(root_of(cls)):
+            self.classes[id(cls)] = cls
 
     def _of_array(self, x: Any, seen: set[int], depth: int) -> Any:
         framework = framework_of(type(x))
@@ -83,7 +105,8 @@ class Facts:
         if x.dtype.hasobject:
             inner = [self._within(item, seen, depth + 1) for item in x.flat]
             return x.dtype.str, x.shape, tuple(inner)
-        return str(x.dtype), x.shape, _bits(x)
+        writeable = self.flags and x.flags.writeable
+        return str(x.dtype), x.shape, _bits(x), writeable
 
 
 def _unordered(x: Any) -> list[Any]:
@@ -106,8 +129,8 @@ def _entries(x: Any, written: Collection[str]) -> Iterator[Any]:
     elif isinstance(x, FunctionType) and not is_closed(root_of(x)):
         yield from map(cell_value, x.__closure__ or ())
         yield from (x.__defaults__, x.__kwdefaults__, x.__dict__)
-    elif cls.__module__ == "array":
-        yield x.tobytes()
+    else:
+        yield from _entries_in_c(x)
     if _is_instance(x):
         for pair in (vars(x) if hasattr(x, "__dict__") else {}).items():
             if pair[0] not in written:
@@ -117,6 +140,28 @@ def _entries(x: Any, written: Collection[str]) -> Iterator[Any]:
             yield from (getattr(x, slot, None) for slot in slots)
 
 
+def _entries_in_c(x: Any) -> Iterator[Any]:
+    """What objects hold that are written in C: bytes, and where iterators stand."""
+    cls = type(x)
+    root = root_of(cls)
+    if isinstance(x, GeneratorType):
+        frame = x.gi_frame
+        yield None if frame is None else frame.f_lasti
+        for pair in () if frame is None else frame.f_locals.items():
+            yield from pair
+    elif isinstance(x, PurePath) or root == "itertools":
+        yield str(x)
+    elif root == "builtins" and isinstance(x, Iterator):
+        with suppress(TypeError):  # some say nothing
+            for part in x.__reduce__()[1:]:
+                yield from part if isinstance(part, tuple) else (part,)
+    elif root in ("array", "mmap") or type(cls).__module__ == "_ctypes":
+        yield memoryview(x).tobytes()
+    elif cls is memoryview:
+        with suppress(ValueError):  # released
+            yield x.tobytes()
+
+
 def _is_instance(x: Any) -> bool:
     """Whether a value has attributes that its methods may read."""
     if isinstance(x, (type, FunctionType, ModuleType, CodeType)):
@@ -124,9 +169,17 @@ def _is_instance(x: Any) -> bool:
     if isinstance(x, SimpleNamespace) or is_sparse(x):
         return isinstance(getattr(x, "__dict__", None), dict)
     root = root_of(type(x))
-    if is_closed(root) and root not in HOLDERS:
+    if root == "numpy" and not _is_polynomial(x):
+        return False
+    if is_closed(root) and root not in HOLDERS and root != "numpy":
         return False
     return isinstance(getattr(x, "__dict__", {}), dict)
+
+
+def _is_polynomial(x: Any) -> bool:
+    """Whether an object of NumPy's has coefficients that a program may write."""
+    cls = type(x)
+    return cls.__name__ == "poly1d" or cls.__module__.startswith("numpy.polynomial")
 
 
 def _bits(x: Any) -> int:

@@ -9,6 +9,7 @@ from scipy.optimize import brentq, minimize, root
 
 import rules_core as rc
 from rules_autodiff import grad, vjp
+from tests import ways_of_reading
 
 number, listed, held, table = 2.0, [2.0], np.array([2.0, 1.0]), {"k": 2.0}
 whole, text = 2, "two"
@@ -230,3 +231,23 @@ def test_what_is_hard_to_look_into(kind):
     _, pullback = vjp(lambda p: quad(lambda x: x * p * read(), 0, 1)[0], 0.3)
     known = quad(lambda x: x * read(), 0, 1)[0]
     assert np.isclose(pullback(1.0)[0], known)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        if name in ways_of_reading.CHOSEN
+        else pytest.param(name, marks=pytest.mark.full)
+        for name in ways_of_reading.WAYS
+    ],
+)
+def test_every_way_of_reading(name, tmp_path):
+    with ways_of_reading.program(name, tmp_path) as (f, change):
+        _, pullback = vjp(lambda a: brentq(lambda x: x + f(x, a) - 1, 0.0, 2.0), 1.3)
+        known = pullback(1.0)[0]
+        x = brentq(lambda x: x + (1.3 * x) ** 2 - 1, 0.0, 2.0)
+        assert np.isclose(known, -2 * 1.3 * x**2 / (1 + 2 * 1.3**2 * x))
+        change()
+        with pytest.raises(rc.UnsupportedError, match="read at the pullback"):
+            pullback(1.0)

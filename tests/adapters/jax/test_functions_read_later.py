@@ -6,6 +6,7 @@ import pytest
 
 import rules_core as rc
 from rules_scipy import integrate, optimize
+from tests import ways_of_reading
 from tests.adapters import later
 
 ERROR = "must read at the pullback"
@@ -186,3 +187,22 @@ def test_residuals_of_implicit_functions():
     later.READS["number"][1](0.5)
     with pytest.raises(rc.UnsupportedError, match=ERROR):
         pull()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ways_of_reading.CHOSEN else pytest.param(name, marks=FULL)
+        for name in ways_of_reading.WAYS
+    ],
+)
+def test_every_way_of_reading(name, tmp_path):
+    with ways_of_reading.program(name, tmp_path) as (f, change):
+        pull = by_vjp(
+            lambda a: optimize.brentq(lambda x, a: x + f(x, a) - 1, 0.0, 2.0, args=(a,))
+        )
+        x = optimize.brentq(lambda x: x + (P * x) ** 2 - 1, 0.0, 2.0)
+        assert close(pull(), -2 * P * x**2 / (1 + 2 * P**2 * x), 1e-6)
+        change()
+        with pytest.raises(rc.UnsupportedError, match=ERROR):
+            pull()

@@ -5,6 +5,7 @@ import torch
 
 import rules_core as rc
 from rules_scipy import integrate, optimize
+from tests import ways_of_reading
 from tests.adapters import later
 
 ERROR = "must read at the pullback"
@@ -199,3 +200,22 @@ def test_a_constraint_given_as_a_dict():
     later.READS["number"][1](0.5)
     with pytest.raises(rc.UnsupportedError, match=ERROR):
         pull()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ways_of_reading.CHOSEN else pytest.param(name, marks=FULL)
+        for name in ways_of_reading.WAYS
+    ],
+)
+def test_every_way_of_reading(name, tmp_path):
+    with ways_of_reading.program(name, tmp_path) as (f, change):
+        pull = backward(
+            lambda a: optimize.brentq(lambda x, a: x + f(x, a) - 1, 0.0, 2.0, args=(a,))
+        )
+        x = optimize.brentq(lambda x: x + (P * x) ** 2 - 1, 0.0, 2.0)
+        assert close(pull(), -2 * P * x**2 / (1 + 2 * P**2 * x), 1e-6)
+        change()
+        with pytest.raises(rc.UnsupportedError, match=ERROR):
+            pull()
