@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
+from weakref import WeakSet
 
 from .compiler_hooks import opaque
 from .errors import RulesCoreError
@@ -101,6 +102,7 @@ class Framework:
 
 _REGISTERED: list[Framework] = []
 _OF: dict[type, Framework | None] = {}
+_NONE: WeakSet[type] = WeakSet()  # types that no registered framework has
 # Root modules of types that belong to no framework.
 _COMMON = {"builtins", "numpy", "collections", "functools", "types", "rules_core"}
 
@@ -108,6 +110,7 @@ _COMMON = {"builtins", "numpy", "collections", "functools", "types", "rules_core
 def register_framework(framework: Framework) -> None:
     """Tell the core of a framework's arrays, first of all in an adapter."""
     _REGISTERED.append(framework)
+    _NONE.clear()
     for cls in (framework.array, *framework.traced):
         _OF[cls] = framework
 
@@ -119,6 +122,8 @@ def framework_of(cls: type) -> Framework | None:
 
 @opaque
 def _searched(cls: type) -> Framework | None:
+    if cls in _NONE:
+        return None
     roots = {base.__module__.partition(".")[0] for base in cls.__mro__}
     roots -= _COMMON
     if not roots:
@@ -130,6 +135,7 @@ def _searched(cls: type) -> Framework | None:
         if issubclass(cls, (framework.array, *framework.traced)):
             _OF[cls] = framework
             return framework
+    _NONE.add(cls)
     return None
 
 

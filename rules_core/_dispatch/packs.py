@@ -8,9 +8,12 @@ with all their modules; `-scipy`, all but this one.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from _thread import RLock, get_ident  # without importing threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any
 
@@ -148,11 +151,24 @@ class Packs:
             return
         self._busy.add(mark)
         try:
-            for point in self._installed().get(name, ()):
-                _import(name, point)
+            with _collector_paused():
+                for point in self._installed().get(name, ()):
+                    _import(name, point)
         finally:
             self._busy.discard(mark)
         self._done.add(name)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """A time without garbage collection: a pack makes thousands of lasting objects."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _holders(owner: Any, modules: list[str]) -> list[str]:

@@ -136,3 +136,22 @@ assert issubclass(rc.tangent_type(x), type(x)) or isinstance(x, rc.tangent_type(
 assert 'rules_{other}' not in sys.modules and '{other}' not in sys.modules
 """
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
+
+
+def test_a_type_is_asked_again_after_a_registration(monkeypatch):
+    """That no framework has it is kept, until there is another framework."""
+    monkeypatch.setattr(frameworks, "_REGISTERED", [*frameworks._REGISTERED])
+    monkeypatch.setattr(frameworks, "_OF", {**frameworks._OF})
+
+    class Own:
+        pass
+
+    class Part(Own):
+        pass
+
+    assert [frameworks.framework_of(Part) for _ in range(2)] == [None, None]
+    assert Part in frameworks._NONE
+    own = Framework(Own)
+    register_framework(own)
+    assert frameworks.framework_of(Part) is own
+    assert frameworks.framework_of(Own) is own

@@ -1,5 +1,6 @@
 """Packs: which are switched on, when they are imported, how they fail."""
 
+import gc
 import importlib
 import sys
 import threading
@@ -160,6 +161,25 @@ def test_a_pack_that_fails_to_import_is_an_error_each_time():
         "table. Repair or uninstall it, or switch it off with RULES_CORE_PACKS=-lib."
     )
     assert isinstance(caught.value.__cause__, ValueError)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_collector_is_what_it_was_after_an_import(enabled):
+    def fail():
+        assert not gc.isenabled()
+        raise ValueError
+
+    packs = packs_of(Point("lib", "broken_pack", fail), Point("own", "pack", list))
+    before = gc.isenabled()
+    try:
+        gc.enable() if enabled else gc.disable()
+        with pytest.raises(rc.PackImportError):
+            packs.ensure(key_of("lib"))
+        assert gc.isenabled() is enabled
+        packs.ensure(key_of("own"))
+        assert gc.isenabled() is enabled
+    finally:
+        gc.enable() if before else gc.disable()
 
 
 def test_a_pack_may_look_up_rules_while_it_is_imported():

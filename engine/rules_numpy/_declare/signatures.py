@@ -20,9 +20,20 @@ _OPTIONS = _KINDS("kw", _KINDS.VAR_KEYWORD)
 
 def named(rule: Any, given: Any, types: tuple[Any, ...] | None) -> Any:
     """The rule with the name and place of its derivative, for given types."""
+    signature = _signature(rule.__name__, types, bare=bool(given.bare))
+    rule = wraps(given.maps)(rule)
+    rule.__signature__ = signature
+    return rule
+
+
+@cache
+def _signature(
+    kind: str, types: tuple[Any, ...] | None, *, bare: bool
+) -> inspect.Signature:
+    """The signature of a rule of some kind; many rules share one."""
     leads = {"forward": [_TANGENTS], "backward_by_config": [_CONFIG]}
-    lead = leads.get(rule.__name__, [])
-    tail = [_NEEDS] if lead == [_TANGENTS] or not given.bare else []
+    lead = leads.get(kind, [])
+    tail = [_NEEDS] if lead == [_TANGENTS] or not bare else []
     own = (
         [_ARGS]
         if types is None
@@ -31,9 +42,7 @@ def named(rule: Any, given: Any, types: tuple[Any, ...] | None) -> Any:
             for i, cls in enumerate(types, 1)
         ]
     )
-    rule = wraps(given.maps)(rule)
-    rule.__signature__ = inspect.Signature([*lead, *own, *tail, _OPTIONS])
-    return rule
+    return inspect.Signature([*lead, *own, *tail, _OPTIONS])
 
 
 def is_method(f: Any) -> bool:

@@ -40,6 +40,7 @@ PLACE = re.compile(r"(?P<what>.*) \((?P<f>\w+), line (?P<line>\d+)(: (?P<text>.*
 # Reasons that are not about a place: what is given to the program, and its value.
 ABOUT_VALUES = (
     "its result is",
+    "a derivative is not finite",
     "its argument",
     "it writes into its arguments",
     "compiled code does not serve this call",
