@@ -55,17 +55,19 @@ def sum_1(x):
     return pairs(x, 0, x.size) + 0.0
 """,
     # In the order of memory: NumPy puts rows that are apart together first.
+    "entries": """
+def entries(x):
+    if abs(x.strides[0]) < abs(x.strides[1]):
+        x = x.T
+    return np.ascontiguousarray(x).reshape(x.size)
+""",
     "sum_2": """
 def sum_2(x):
-    n, m = x.shape
-    outer, inner = abs(x.strides[0]), abs(x.strides[1])
-    if n == 1:
+    if x.shape[0] == 1:
         return sum_1(x[0])
-    if m == 1:
+    if x.shape[1] == 1:
         return sum_1(x[:, 0])
-    if outer < inner:
-        x = x.T
-    return sum_1(np.ascontiguousarray(x).reshape(n * m))
+    return sum_1(entries(x))
 """,
     "sum_along_0": """
 def sum_along_0(x):

@@ -43,6 +43,9 @@ from .words import (
 __all__ = ["Expressions", "as_row", "expression_in_words"]
 
 
+# What computes nothing with the entries of an array.
+COPIES = frozenset({np.copy, np.zeros_like, np.ones_like, np.empty_like})
+MOVES = frozenset({"copy", "reshape", "ravel", "flatten", "transpose", "swapaxes"})
 # By the name of a type, the classes that Python would give a number, by their ranks.
 CLASSES: dict[str, dict[int, type]] = {
     "real": {PLAIN: int, FLOAT: float, NUMPY: np.float64},
@@ -284,7 +287,9 @@ class Expressions:
         make = self.function(name)
         if make is None:
             refuse(told)
-        return self.noted(made(told, make, args, options))
+        found = made(told, make, args, options)
+        computed = any(x.term.is_array for x in args) and f not in COPIES
+        return self.noted(found) if computed else found
 
     def of_class(self, node: ast.expr, classes: ast.expr) -> Piece:
         """Whether a value is an instance of a class: of numbers their ranks tell."""
@@ -340,7 +345,8 @@ class Expressions:
         if make is None or not owner.term.is_array:
             refuse(told)
         found = made(told, make, [owner, *args], options)
-        return self.noted(replace(found, maybe=owner.maybe and name == "copy"))
+        found = replace(found, maybe=owner.maybe and name == "copy")
+        return found if name in MOVES else self.noted(found)
 
 
 def is_known(f: Any, table: dict[Any, Any]) -> bool:

@@ -125,10 +125,15 @@ def write_winners_along(d: Piece, x: Piece, z: Piece, axes: Piece) -> Piece:
 # products, variances
 
 
+def in_memory(x: Piece) -> str:
+    """The text of all entries as a vector, in the order in which NumPy reduces them."""
+    return f"entries({x.text})" if x.term.ndim == 2 else flat(x)
+
+
 @function(np.prod)
 def write_prod(x: Piece, axis: Any = None) -> Piece:
     check_whole(x, axis)
-    return of_class(NUMPY, f"product({flat(x)})")
+    return of_class(NUMPY, f"product({in_memory(x)})")
 
 
 @function(arrays.prod_back)
@@ -141,7 +146,7 @@ def write_prod_back(d: Piece, x: Piece, z: Piece) -> Piece:
 @function(np.var)
 def write_var(x: Piece, axis: Any = None, *, ddof: Any = 0) -> Piece:
     check_whole(x, axis)
-    return of_class(NUMPY, f"variance({flat(x)}, {constant_of(ddof)})")
+    return of_class(NUMPY, f"variance({in_memory(x)}, {constant_of(ddof)})")
 
 
 @function(np.std)
