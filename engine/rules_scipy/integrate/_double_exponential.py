@@ -153,6 +153,12 @@ def _by_tanhsinh(settings: Any, functions: Any, a: Any, b: Any) -> Any:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return _derivative(settings, parts, a, b)
     found = _sp.tanhsinh(fun if settings["in_numpy"] else _mapped(fun), a, b, **given)
+    if np.iscomplexobj(found.integral):
+        message = (
+            "tanhsinh has no rule for complex functions: integrate the real and the "
+            "imaginary part."
+        )
+        raise rc.UnsupportedError(message)
     counts = tuple(map(float, (found.error, found.status, found.maxlevel, found.nfev)))
     return np.float64(found.integral), int(found.success), counts, {}
 

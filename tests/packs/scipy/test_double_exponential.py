@@ -116,6 +116,19 @@ def test_options_without_a_rule(options):
         )
 
 
+def test_complex_functions_are_an_error():
+    def area(c):
+        return scipy.integrate.tanhsinh(lambda x: np.exp(1j * c * x), 0.0, 1.0).integral
+
+    for call in (lambda: grad(lambda c: area(c).real)(1.0), lambda: in_pack(1.0)):
+        with pytest.raises(rc.UnsupportedError, match="no rule for complex functions"):
+            call()
+
+
+def in_pack(c):
+    return integrate.tanhsinh(lambda x: np.exp(1j * c * x), 0.0, 1.0)
+
+
 def test_in_single_precision():
     def area(c):
         return integrate.tanhsinh(lambda x: jnp.exp(-c * x), 0.0, jnp.inf).integral
