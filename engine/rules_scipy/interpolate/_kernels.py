@@ -74,12 +74,23 @@ LEAST_DEGREE = {
 }  # fmt: skip
 
 
-def differences(x: Any, y: Any) -> Any:
-    """Of `(..., q, n)` and `(..., p, n)`, `(..., q, p, n)`."""
-    return x[..., :, None, :] - y[..., None, :, :]
+def differences(x: Any, y: Any = None) -> Any:
+    """Of `(..., q, n)` and `(..., p, n)`, `(..., q, p, n)`.
+
+    Of points among themselves without `y`: a point's own difference is a constant,
+    where a kernel's second derivative may be infinite.
+    """
+    if y is not None:
+        return x[..., :, None, :] - y[..., None, :, :]
+    xp = rc.array_namespace(x)
+    d = x[..., :, None, :] - x[..., None, :, :]
+    n = x.shape[-2]
+    device = getattr(x, "device", None)
+    own = xp.eye(n, dtype=xp.bool, device=device)[:, :, None]
+    return xp.where(own, xp.zeros(d.shape, dtype=d.dtype, device=device), d)
 
 
-def squares(x: Any, y: Any) -> Any:
+def squares(x: Any, y: Any = None) -> Any:
     """Squares of distances, `(..., q, p)`."""
     d = differences(x, y)
     return rc.array_namespace(d).sum(d * d, axis=-1)

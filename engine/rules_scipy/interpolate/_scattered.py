@@ -118,7 +118,7 @@ class RBFInterpolator(_sp.RBFInterpolator):
         """Coefficients of kernels and monomials, with their scaling."""
         xp = rc.array_namespace(y, d)
         shift, scale = _scaling(y)
-        kernels = self._kernels(y, y)
+        kernels = self._kernels(y)
         n, r = kernels.shape[-1], len(self.powers)
         eye = xp.eye(n, dtype=kernels.dtype, device=getattr(kernels, "device", None))
         kernels = kernels + eye * smoothing[..., None]
@@ -136,11 +136,13 @@ class RBFInterpolator(_sp.RBFInterpolator):
             left = xp.astype(left, right.dtype)
         return shift, scale, xp.linalg.solve(left, right)
 
-    def _kernels(self, x: Any, y: Any) -> Any:
-        [e] = arrays(self.epsilon, x, y)[:1]
+    def _kernels(self, x: Any, *ys: Any) -> Any:
+        """Of points and others, or among themselves."""
+        [e] = arrays(self.epsilon, x, *ys)[:1]
+        scaled = [points * e for points in (x, *ys)]
         if self.kernel == "thin_plate_spline":
-            return thin_plate(differences(x * e, y * e))
-        return KERNELS[self.kernel](squares(x * e, y * e))
+            return thin_plate(differences(*scaled))
+        return KERNELS[self.kernel](squares(*scaled))
 
     def __call__(self, x: Any) -> Any:
         """Values at points, `(q, n)`."""
@@ -201,14 +203,15 @@ class Rbf(_sp.Rbf):
         self.epsilon = _mean_distance(self.xi) if epsilon is None else epsilon
         points = xp.matrix_transpose(self.xi)
         eye = xp.eye(self.N, dtype=points.dtype)
-        matrix = self._kernels(points, points) - eye * smooth
+        matrix = self._kernels(points) - eye * smooth
         flat = xp.reshape(self.di, (self.N, -1))
         self.nodes = xp.reshape(xp.linalg.solve(matrix, flat), self.di.shape)
 
-    def _kernels(self, x: Any, y: Any) -> Any:
+    def _kernels(self, *points: Any) -> Any:
+        """Of points and others, or among themselves."""
         if self.function == "thin_plate":
-            return thin_plate(differences(x, y))
-        r2 = squares(x, y)
+            return thin_plate(differences(*points))
+        r2 = squares(*points)
         if self.function in ("linear", "cubic", "quintic"):
             sign = -1.0 if self.function in ("linear", "quintic") else 1.0
             return sign * KERNELS[self.function](r2)
