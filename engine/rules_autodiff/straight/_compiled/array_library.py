@@ -267,11 +267,45 @@ def undiff(d, n):
         made[i] -= d[i]
     return made
 """,
-    "chosen": """
-def chosen(first, x, y):
-    if first:
-        return x.copy()
-    return y.copy()
+    "one_mask": """
+def one_mask(first):
+    made = np.empty(1, np.bool_)
+    made[0] = first
+    return made
+""",
+    # The length of an axis to which others are broadcast, and the place on one of them.
+    "one_length": """
+def one_length(n, m, k):
+    most = max(n, m, k)
+    for size in (n, m, k):
+        if size != most and size != 1:
+            if size != 0 or most != 1:
+                raise ValueError
+    return 0 if min(n, m, k) == 0 else most
+""",
+    "place_on": """
+def place_on(size, i):
+    return i if size > 1 else 0
+""",
+    "where_1": """
+def where_1(mask, x, y):
+    p, q, r = mask.size, x.size, y.size
+    made = np.empty(one_length(p, q, r))
+    for i in range(made.size):
+        first = mask[place_on(p, i)]
+        made[i] = x[place_on(q, i)] if first else y[place_on(r, i)]
+    return made
+""",
+    "where_2": """
+def where_2(mask, x, y):
+    p, q, r = mask.shape[0], x.shape[0], y.shape[0]
+    m = one_length(mask.shape[1], x.shape[1], y.shape[1])
+    made = np.empty((one_length(p, q, r), m))
+    for i in range(made.shape[0]):
+        row = where_1(mask[place_on(p, i)], x[place_on(q, i)], y[place_on(r, i)])
+        for j in range(m):
+            made[i, j] = row[j]
+    return made
 """,
 }  # fmt: skip
 for _name, _sign in (("largest", ">"), ("smallest", "<")):

@@ -128,13 +128,28 @@ def write_where(mask: Piece, x: Piece, y: Piece) -> Piece:
     floats = any(p.term.dtype == "d" or is_certain(p) for p in (x, y))
     if not ndim or not masks or not all(values) or not floats:
         refuse("only masks, and arrays of floats, are known")
-    texts = [p.text if p.term.is_array else f"float({p.text})" for p in (x, y)]
-    if not mask.term.is_array:
-        text = f"chosen({mask.text}, {texts[0]}, {texts[1]})"
-        if not (x.term.ndim == y.term.ndim == ndim):
-            refuse("a choice by a number between values of several shapes")
-        return Piece(text, array(ndim))
-    return Piece(f"np.where({mask.text}, {texts[0]}, {texts[1]})", array(ndim))
+    return selected(mask, x, y)
+
+
+def selected(mask: Piece, x: Piece, y: Piece) -> Piece:
+    """Entries of one or the other: by a loop, as numba compiles `where` for seconds."""
+    ndim = max(p.term.ndim for p in (mask, x, y))
+    if ndim > 2:
+        refuse("only arrays with up to 2 axes are known")
+    texts = [with_axes(p, ndim) for p in (mask, x, y)]
+    return Piece(f"where_{ndim}({', '.join(texts)})", array(ndim))
+
+
+def with_axes(x: Piece, ndim: int) -> str:
+    """The text of a number or array with so many axes, new ones of length one."""
+    if x.term.ndim == ndim:
+        return x.text
+    if x.term.is_array:
+        return f"{x.text}[None]"
+    key = "[None]" if ndim == 2 else ""
+    if x.term.name == "bool":
+        return f"one_mask({x.text}){key}"
+    return f"row_of((float({x.text}),)){key}"
 
 
 def bounds_of(low: Piece, high: Piece) -> list[Piece | None]:
@@ -166,12 +181,10 @@ def clipped(place: int) -> Function:
             over = f"({over} | ({below.text} > {above.text}))"
             under = f"({under} & (~{over}))" if x.term.is_array else under
         if x.term.is_array:
-            texts = [
-                f"np.where({' | '.join(filter(None, (over, under)))}, 0.0, {d.text})",
-                f"np.where({under}, {d.text}, 0.0)",
-                f"np.where({over}, {d.text}, 0.0)",
-            ]
-            return Piece(texts[place], d.term)
+            asked = " | ".join(filter(None, (over, under)))
+            mask = Piece((f"({asked})", under, over)[place], array(d.term.ndim, "?"))
+            zero = of_class(FLOAT, "0.0")
+            return selected(mask, *((d, zero) if place else (zero, d)))
         inside = " or ".join(filter(None, (over, under)))
         texts = [
             f"(0.0 if {inside} else {d.text})",
