@@ -58,6 +58,7 @@ from rules_core._primitives.ignore_derivatives import without_captured
 from rules_core._primitives.not_a_number import nan_unless
 from rules_core._primitives.primitive import FLAGS
 from rules_core._primitives.result_shapes import declared_shapes
+from rules_core._primitives.strong_zero import strong_product
 from rules_core._primitives.strong_zeros_met import note_strong_zeros, strong_zeros_met
 from rules_core._rules.debug_mode import is_watching
 from rules_core._rules.explain import EXPLAINERS, explained
@@ -138,6 +139,7 @@ __all__ = [
     "stand_in_of",
     "statics",
     "stored_cells",
+    "strong_product",
     "strong_zeros_met",
     "summed_axes",
     "unflatten",

@@ -11,6 +11,7 @@ except ModuleNotFoundError as missing:
     _name_extra(missing, "rules_autodiff")
     raise
 from rules_autodiff._callbacks import (  # noqa: F401  (register)
+    decided,
     ignore_derivatives,
     operation,
 )

@@ -34,6 +34,11 @@ def strong_product(p: Any, dx: Any) -> Any:
 
     The mask is on the partial, not on the product: where `p` is finite this is `p · dx`
     to every order, at `dx = 0` too, and no branch contains an infinity.
+
+    >>> import math
+    >>> from rules_core.extend import strong_product
+    >>> strong_product(math.inf, 0.0), strong_product(math.inf, 2.0)
+    (0.0, inf)
     """
     if isinstance(p, AbstractTangent) or isinstance(dx, AbstractTangent):
         return p * dx

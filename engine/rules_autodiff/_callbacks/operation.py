@@ -142,7 +142,12 @@ def stop(what: str) -> None:
 
 
 class Operation(Recording):
-    """`y = f(*args)` without effects, with its tape."""
+    """`y = f(*args)` without effects, with its tape.
+
+    Whether its cotangents move only the code around it could know.
+    """
+
+    decides = False
 
     def __init__(self, f: Any, args: Any, kwargs: Any, active: Any):
         super().__init__(PLAIN, f, args, kwargs, active, check=self.check_unchanged)

@@ -17,7 +17,9 @@ import numpy as np
 from rules_autodiff._python.values import is_float_array, is_number
 from rules_core import AbstractZero, StructuralTangent, structure, zero_tangent
 
-__all__ = ["probe_of", "probed", "settled"]
+__all__ = [
+    "finite_part", "instead", "jumps", "mixed", "probe_of", "probed", "settled",
+]  # fmt: skip
 
 CONTAINERS = (StructuralTangent, tuple, list, dict)
 NAN_SAFE = ("rules_numpy", "rules_autodiff")
@@ -77,6 +79,46 @@ def probed(rule: Any, y: Any, dxs: tuple[Any, ...], push: Callable[..., Any]) ->
     return over_leaves(lambda leaf: filled(leaf, moves), zero_tangent(y))
 
 
+def mixed(y: Any, moves: Any) -> Any:
+    """The probe of a result that moves in some places."""
+    return over_leaves(lambda leaf: filled(leaf, moves), zero_tangent(y))
+
+
+def jumps(y: Any, x: Any, probe: Any) -> Any:
+    """The probe of a sign: it moves where its argument moves across zero."""
+    if isinstance(probe, AbstractZero):
+        return probe
+    return mixed(y, np.equal(x, 0) & np.isnan(probe))
+
+
+def finite_part(below: Any, dx: Any) -> Any:
+    """A tangent with zeros where it is not finite."""
+
+    def part(leaf: Any) -> Any:
+        good = np.isfinite(leaf)
+        if np.all(good):
+            return leaf
+        kind = type(leaf) if is_number(leaf) else leaf.dtype.type
+        return (
+            kind(0.0)
+            if is_number(leaf)
+            else below.call(np.where, good, leaf, kind(0.0))
+        )
+
+    return over_leaves(part, dx)
+
+
+def instead(below: Any, where: Any, dy: Any, other: Any) -> Any:
+    """A tangent in some places, and another one elsewhere."""
+
+    def chosen(leaf: Any, beside: Any) -> Any:
+        if is_number(leaf):
+            return leaf if where else beside
+        return below.call(np.where, where, leaf, beside)
+
+    return over_leaves(chosen, dy, other)
+
+
 def has_nan(dx: Any) -> bool:
     found = []
     over_leaves(lambda leaf: found.append(np.isnan(leaf).any()), dx)
@@ -107,14 +149,13 @@ def settled(
     Args:
         below: The level that computes.
         y: The result.
-        rows: For each lane the tangents of the arguments; the probes are the second
-            half.
-        dys: The tangents of the result.
+        rows: For each lane the tangents of the arguments, and then their probes.
+        dys: For each lane the tangent of the result.
         push: The rule's tangent of its arguments' tangents.
     """
-    half = len(rows) // 2
-    for lane, row in enumerate(rows[:half]):
-        pairs = zip(row, rows[half + lane], strict=True)
+    count = len(dys)
+    for lane, row in enumerate(rows[:count]):
+        pairs = zip(row, rows[count + lane], strict=True)
         doubts = tuple([doubtful(dx, probe) for dx, probe in pairs])
         if all(map(is_zero, doubts)):
             continue

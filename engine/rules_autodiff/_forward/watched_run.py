@@ -1,25 +1,33 @@
-"""A pass in which zero tangents are watched: those that do not move, and the others."""
+"""A pass in which zeros are watched: those that do not move, and the others."""
 
-from functools import partial
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from rules_autodiff._own_rules.arithmetic import sign
 from rules_autodiff._python.plain_level import PLAIN
 
 from .forward import ForwardRun
 from .lanes import check_equal, nothing, rewinder
-from .watched import probe_of, probed, settled
+from .still import product_of
+from .watched import finite_part, instead, jumps, mixed, probe_of, probed, settled
 
 __all__ = ["WatchedRun"]
+
+STEPS = frozenset({sign, np.sign})
 
 
 class WatchedRun(ForwardRun):
     """One forward pass with ``count`` tangents, and the probe of each beside them.
 
-    Where a zero of what moves met an infinite partial derivative the tangent is NaN.
+    Where a zero of what moves met an infinite partial derivative the tangent is NaN;
+    where an infinite tangent met a factor that is zero and does not move it is zero.
     """
 
-    def __init__(self, below: Any = PLAIN, count: int = 1):
-        super().__init__(below, 2 * count)
+    def __init__(self, below: Any = PLAIN, count: int = 1, width: int | None = None):
+        super().__init__(below, 2 * count if width is None else width)
         self.count = count
 
     def begin(self, x: Any, directions: list[Any]) -> None:
@@ -27,13 +35,20 @@ class WatchedRun(ForwardRun):
         self.assign(x, [*given, *map(probe_of, given)])
 
     def pushed_by_core(self, rule: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
-        y, dys = super().pushed_by_core(rule, args)
-        rows = [
-            tuple([self.short_tangent(x, lane) for x in args])
-            for lane in range(self.width)
+        lanes = range(self.width)
+        rows = [tuple([self.short_tangent(x, lane) for x in args]) for lane in lanes]
+        found = [
+            self.below.call(rule.frule, row, *args)
+            for row in rows[: self.count] or rows[:1]
         ]
-        push = partial(self.below.call, rule.frule)
-        return y, settled(self.below, y, rows, dys, lambda dxs: push(dxs, *args)[1])
+        y = found[0][0]
+
+        def push(dxs: Any) -> Any:
+            return self.below.call(rule.frule, dxs, *args)[1]
+
+        call = Pushed(self.below, rule.function, args, {}, y, rows, push)
+        dys = call.tangents([dy for _, dy in found[: self.count]])
+        return y, [*dys, *map(call.probe, rows[self.count :])]
 
     def pushed_by_rule(
         self, found: Any, f: Any, args: tuple[Any, ...], needs: tuple[bool, ...]
@@ -47,15 +62,20 @@ class WatchedRun(ForwardRun):
             rewind()
             return self.canonical(y, self.below.call(found.run, dxs, needs)[1], found)
 
-        for lane, row in enumerate(rows[: self.count]):
+        for lane, row in enumerate(rows[: self.count] or rows[:1]):
             if lane:
                 rewind()
             value, dy = self.below.call(found.run, row, needs)
             y = value if lane == 0 else y
             check_equal(y, value, f)
             dys.append(self.canonical(y, dy, found))
-        dys += [probed(rule, y, row, push) for row in rows[self.count :]]
-        return y, settled(self.below, y, rows, dys, push)
+        own = 0 if found.bound else 1  # after the tangent of the function
+        call = Pushed(
+            self.below, f, args[own:], found.kwargs, y, [row[own:] for row in rows],
+            lambda dxs: push((*rows[0][:own], *dxs)),
+        )  # fmt: skip
+        dys = call.tangents(dys[: self.count])
+        return y, [*dys, *[call.probe(row, rule) for row in call.rows[self.count :]]]
 
     def pushed_by_adjoint(self, push: Any, y: Any, args: tuple[Any, ...]) -> Any:
         rows = [self.active_row(args, lane) for lane in range(self.width)]
@@ -64,4 +84,50 @@ class WatchedRun(ForwardRun):
         def pushed(dxs: Any) -> Any:
             return self.canonical(y, push(dxs))
 
-        return settled(self.below, y, rows, dys, pushed)
+        settled_ = settled(self.below, y, rows, dys[: self.count], pushed)
+        return [*settled_, *dys[self.count :]]
+
+
+@dataclass
+class Pushed:
+    """A call with the tangents of its arguments.
+
+    Attributes:
+        below: The level that computes.
+        f: The function.
+        args: Its arguments.
+        kwargs: Its options.
+        y: Its result.
+        rows: For each lane the tangents of the arguments, and then their probes.
+        push: The tangent of the result, of tangents of the arguments.
+    """
+
+    below: Any
+    f: Any
+    args: tuple[Any, ...]
+    kwargs: Any
+    y: Any
+    rows: list[Any]
+    push: Callable[[Any], Any]
+
+    def __post_init__(self) -> None:
+        self.product = product_of(self.f, self.args, self.kwargs)
+
+    def probe(self, row: Any, rule: Any = None) -> Any:
+        """The probe of the result."""
+        if self.product is not None:
+            return mixed(self.y, self.product.moving(row))
+        if self.f in STEPS:
+            return jumps(self.y, self.args[0], row[0])
+        return self.push(row) if rule is None else probed(rule, self.y, row, self.push)
+
+    def tangents(self, dys: list[Any]) -> list[Any]:
+        """The tangents: NaN, or zero, where a zero met infinity."""
+        probes = self.rows[len(dys) :]
+        if self.product is not None:
+            for lane, row in enumerate(self.rows[: len(dys)]):
+                reach = self.product.infinite(row, probes[lane])
+                if reach is not None and not np.all(reach):
+                    finite = tuple([finite_part(self.below, dx) for dx in row])
+                    dys[lane] = instead(self.below, reach, dys[lane], self.push(finite))
+        return settled(self.below, self.y, self.rows, dys, self.push)

@@ -6,16 +6,15 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._boundary.directions import check_function, check_tangents
-from rules_autodiff._boundary.enter import Const, Entrance, without_const
 from rules_autodiff._boundary.leave import as_given
 from rules_autodiff._boundary.whole_results import with_zeros
+from rules_autodiff._callbacks.one_pass import OnePass, is_nothing
 from rules_autodiff._forward.forward import ForwardRun
-from rules_autodiff._forward.kept_state import restore
 from rules_autodiff._forward.watched_run import WatchedRun
 from rules_autodiff._python.leaves import leaves
 from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._refusals import name_of, refused
-from rules_autodiff._tape.recording import Recording, guarded
+from rules_autodiff._tape.recording import Recording
 from rules_autodiff._transforms.derived_function import on_plain
 from rules_autodiff._transforms.linear_map import Kept, agree, refuse_other_value
 from rules_autodiff._transforms.recorded_point import check_adjoint, generic_like
@@ -32,7 +31,6 @@ from rules_autodiff.straight._tier.tier import (
     check_tier,
     not_straight,
 )
-from rules_core import NoTangent
 from rules_core.extend import strong_zeros_met
 
 from .grad import grad
@@ -105,76 +103,10 @@ def forward(
     options = {"callables": callables, "apart": apart}
     before = strong_zeros_met()
     one = OnePass(ForwardRun(below, len(lanes)), f, primals, lanes, **options)
-    if strong_zeros_met() == before:
+    if strong_zeros_met() == before and not one.is_undefined(has_aux):
         return one.finish(has_aux)
     one.take_back()
     return watched(one, below, has_aux, options)
-
-
-class OnePass:
-    """A program that has run forward, before its effects on the arguments are kept.
-
-    Args:
-        run: Its hooks.
-        f: The program.
-        primals: Its arguments.
-        lanes: The tuples of tangents.
-        callables: Whether what functions capture is differentiated too.
-        apart: Whether its writes to arguments have no effect outside.
-    """
-
-    def __init__(
-        self,
-        run: ForwardRun,
-        f: Any,
-        primals: Any,
-        lanes: list[Any],
-        *,
-        callables: bool,
-        apart: bool,
-    ):
-        self.run, self.f, self.primals, self.lanes = run, f, primals, lanes
-        self.entrance = Entrance(run, callables=callables, apart=apart)
-        self.inner, active = without_const(primals), []
-        for i, x in enumerate(primals):
-            if isinstance(x, Const):
-                continue
-            directions = [lane[i] for lane in lanes]
-            if all(is_nothing(dx) for dx in directions):
-                continue
-            self.inner[i] = self.entrance.enter(x)
-            active.append(i)
-            run.begin(self.inner[i], directions)
-        if len(active) < len(self.inner):
-            self.entrance.enter_beside(self.inner, active)
-        try:
-            self.out = guarded(run, f, self.inner, {})
-        except BaseException:
-            self.write_back()  # the state after a plain call
-            raise
-
-    def write_back(self) -> None:
-        self.entrance.write_back(lambda: self.run.written_ids)
-
-    def take_back(self) -> None:
-        """Leave the arguments as they were."""
-        restore(self.run)
-        self.run.functions.clear()
-        self.run.retire()
-
-    def finish(self, has_aux: bool) -> tuple[Any, list[Any]]:
-        """The output and its tangents."""
-        run, out = self.run, self.out
-        if run.changed:
-            self.entrance.check_written(run.written_ids)
-            self.entrance.check_alone(run.written_ids, self.f, self.primals, self.inner)
-            self.write_back()
-        run.functions.clear()  # their cells refer to the run
-        main = out[0] if has_aux else out
-        found = [run.own_tangent(main, lane) for lane in range(len(self.lanes))]
-        dys = [with_zeros(main, as_given(main, dy, run.below)) for dy in found]
-        run.retire()
-        return out, dys
 
 
 def watched(
@@ -187,10 +119,6 @@ def watched(
     if not agree(first.out, out):
         refused("watched", name_of(first.f))
     return out, dys
-
-
-def is_nothing(dx: Any) -> bool:
-    return dx is None or isinstance(dx, NoTangent)
 
 
 @on_plain
@@ -276,6 +204,7 @@ class Linearized(Kept):
         value = pullback.begin(level)
         seed = generic_like(as_given(pullback.out, None, level))
         self.adjoint = Recording(level, pullback, (seed,), {}, (0,))
+        self.adjoint.decides = False  # a linear map, whose cotangents do not move
         self.out, self.recorded = pullback.out, self.adjoint.value()
         found = leaves(self.recorded)
         self.finite = all(np.isfinite(leaf).all() for leaf in found)

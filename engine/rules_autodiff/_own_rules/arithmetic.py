@@ -21,14 +21,28 @@ from .own_rule import (
     zeros,
 )
 
-__all__ = ["strong", "total"]
+__all__ = ["sign", "strong", "strong_quotient", "total"]
 
 log = np.log  # captured now: a program may rebind the name
 
 
-@inert
 def sign(x: Any) -> Any:
+    """The sign: constant, but for its jump at zero."""
     return np.sign(x)
+
+
+def sign_rrule(_needs: Any, x: Any) -> Any:
+    space = space_of(x)
+
+    def sign_pullback(_dy: Any) -> Any:
+        return (zeros(space),)
+
+    return sign(x), sign_pullback
+
+
+def sign_frule(_tangents: Any, x: Any) -> Any:
+    z = sign(x)
+    return z, zeros(space_of(z))
 
 
 @inert
@@ -47,8 +61,8 @@ def flat_power(x: Any, p: Any) -> Any:
     return mask if mask.ndim else int(mask)
 
 
-# Zeros are strong: 0 · ∞ = 0 and 0 · NaN = 0. As in `scalar_rule` the mask is on the
-# partial derivative, so that products stay linear in the tangent.
+# Zeros are strong: 0 · ∞ = 0 and 0 · NaN = 0. A product stays linear in the tangent,
+# with the partial derivative as its slope, at zero too.
 
 
 def as_float(p: Any) -> Any:
@@ -122,6 +136,25 @@ def strong(d: Any, p: Any) -> Any:
     return d * (p if dead is None else masked(p, dead))
 
 
+def strong_rrule(needs: Any, d: Any, p: Any) -> Any:
+    """The product is linear in `d`, with the slope `p`, where `p` is infinite too."""
+    spaces = space_of(d), space_of(p)
+
+    def strong_pullback(dz: Any) -> Any:
+        return (
+            fit(strong(dz, conj(p)), spaces[0]) if needs[0] else None,
+            fit(strong(dz, conj(d)), spaces[1]) if needs[1] else None,
+        )
+
+    return strong(d, p), strong_pullback
+
+
+def strong_frule(tangents: Any, d: Any, p: Any) -> Any:
+    z = strong(d, p)
+    dz = total(product(tangents[0], p), product(tangents[1], d))
+    return z, spread(dz, space_of(z))
+
+
 def strong_quotient(d: Any, y: Any) -> Any:
     """`d / y` with strong zeros of `d`."""
     dead = dead_quotient(d, y)
@@ -130,6 +163,27 @@ def strong_quotient(d: Any, y: Any) -> Any:
     if is_refused(operator.truediv, d, y):
         return unrefused(np.true_divide, d, y)
     return d / y
+
+
+def quotient_rrule(needs: Any, d: Any, y: Any) -> Any:
+    z = strong_quotient(d, y)
+    spaces = space_of(d), space_of(y)
+
+    def quotient_pullback(dz: Any) -> Any:
+        return (
+            fit(strong_quotient(dz, conj(y)), spaces[0]) if needs[0] else None,
+            fit(strong_quotient(strong(-dz, conj(z)), conj(y)), spaces[1])
+            if needs[1]
+            else None,
+        )
+
+    return z, quotient_pullback
+
+
+def quotient_frule(tangents: Any, d: Any, y: Any) -> Any:
+    z = strong_quotient(d, y)
+    dz = strong_quotient(difference(tangents[0], product(tangents[1], z)), y)
+    return z, spread(dz, space_of(z))
 
 
 PLAIN = frozenset({int, float, complex})
@@ -378,6 +432,9 @@ CORE.update({
     "pos": CoreRule(operator.pos, pos_rrule, pos_frule),
     "abs": CoreRule(abs, abs_rrule, abs_frule),
     masked: CoreRule(masked, masked_rrule, masked_frule),
+    sign: CoreRule(sign, sign_rrule, sign_frule),
+    strong: CoreRule(strong, strong_rrule, strong_frule),
+    strong_quotient: CoreRule(strong_quotient, quotient_rrule, quotient_frule),
     logarithm: CoreRule(logarithm, logarithm_rrule, logarithm_frule),
     magnitude: CoreRule(magnitude, abs_rrule, abs_frule),
 })  # fmt: skip

@@ -18,7 +18,7 @@ from rules_autodiff._hooks.close_calls import whole
 from rules_autodiff._hooks.numpy_protocols import as_real
 from rules_autodiff._hooks.operators import BINARY, COMPARISONS, method_of
 from rules_autodiff._hooks.sequence_operators import asks_python
-from rules_autodiff._own_rules.arithmetic import product, total
+from rules_autodiff._own_rules.arithmetic import product, strong, total
 from rules_autodiff._own_rules.own_rule import (
     CORE,
     INERT_FUNCTIONS,
@@ -32,7 +32,7 @@ from rules_autodiff._python.methods import python_method
 from rules_autodiff._python.opaque import MOVERS, is_opaque_module
 from rules_autodiff._python.values import INERT, is_arithmetic, is_number
 from rules_autodiff._refusals import refused
-from rules_core.extend import note_strong_zeros
+from rules_core.extend import note_strong_zeros, strong_product
 
 from .questions import check_digits
 
@@ -279,6 +279,13 @@ CORE[to_complex] = CoreRule(to_complex, to_complex_rrule, to_complex_frule)
 for _key in CORE:
     if not isinstance(_key, str):
         HANDLERS[_key] = core_handler(_key)
+
+
+@handler(strong_product)
+def handle_strong_product(run: Any, p: Any, dx: Any) -> Any:
+    if is_arithmetic(p) and is_arithmetic(dx):
+        return run.call(strong, dx, p)
+    return run.derive(strong_product)(p, dx)
 
 
 def only_entry(run: Any, x: Any, convert: Any) -> Any:

@@ -43,6 +43,7 @@ from .unknown import note_unknown
 
 __all__ = [
     "SMALL",
+    "UNUSED",
     "USUAL",
     "Branch",
     "Shadow",
@@ -58,6 +59,7 @@ __all__ = [
 
 
 REALS = (float, np.floating)
+UNUSED = float("0")  # the cotangent of a number, by identity, before any is added
 SMALL = (np.float16, np.float32)  # cannot accumulate cotangents of a float
 USUAL = frozenset({float, np.float64, np.ndarray})  # classes of cotangents
 
@@ -379,11 +381,6 @@ def all_forced(ct: Any, below: Any, met: set[int]) -> Any:
 def take_from(slot: Slot, below: Any) -> Any:
     """The accumulated cotangent of a slot, or None; the slot becomes empty."""
     if type(slot) is list:
-        ct, slot[0] = slot[0], 0.0
-        return None if is_zero(ct, below) else ct
+        ct, slot[0] = slot[0], UNUSED
+        return None if ct is UNUSED else ct
     return slot.take(below)
-
-
-def is_zero(ct: Any, below: Any) -> bool:
-    """Whether a number is a constant zero: no level below differentiates it."""
-    return ct == 0 and not below.is_active(ct)

@@ -296,19 +296,19 @@ class ItemWrite:
         if below is PLAIN:
             self.reverse_plainly()
             return
-        ct = 0.0
+        ct = None
         if self.out is not None and self.out.data is not None:
             shadow = self.out.here(below)
             ct = below.getitem(shadow, self.key)
             below.store_item(0.0, shadow, self.key)
         self.undo(below)
-        if self.value is not None:
+        if ct is not None and self.value is not None:
             add_to(self.value, ct, below)
 
     def reverse_plainly(self) -> None:
         """The cotangent in plain Python, the main cost of loops that fill arrays."""
         dest, key, out = self.dest, self.key, self.out
-        ct: Any = 0.0
+        ct: Any = None
         if out is not None and out.data is not None:
             shadow = out.here(PLAIN)
             ct = shadow[key]
@@ -316,7 +316,7 @@ class ItemWrite:
         here = dest[key]
         dest[key] = self.other
         self.other = here
-        if self.value is not None:
+        if ct is not None and self.value is not None:
             small = type(ct) in SMALL and not isinstance(self.value[1], np.generic)
             self.value[0] += float(ct) if small else ct
 

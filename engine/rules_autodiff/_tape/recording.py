@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,9 +18,11 @@ from rules_autodiff._python.values import INERT, is_number
 from rules_autodiff._shadows.assigned_shapes import FormEntry
 from rules_autodiff._shadows.saved_state import written_by, written_to
 from rules_autodiff._shadows.slots import add_to
+from rules_autodiff._tape.fast.generic import stay
 from rules_autodiff._tape.fast.run import reverse_run
-from rules_autodiff._tape.fast.sweep import sweep_quickly
+from rules_autodiff._tape.fast.sweep import followed, sweep_quickly
 from rules_core import NoTangent, structure
+from rules_core.extend import strong_zeros_met
 
 from .sweep import redo, sweep, undo
 
@@ -44,7 +46,15 @@ class Recording:
         active: The positions of the arguments to differentiate.
         callables: Whether what a function captures is differentiated too.
         check: Asked of the entrance and the run when the program has run.
+
+    Attributes:
+        decides: Whether zeros that met infinity are looked at once more.
     """
+
+    # It stands above this module, and is set there.
+    decided: ClassVar[Callable[..., tuple[Any, ...]]]
+
+    decides = True
 
     def __init__(
         self,
@@ -179,7 +189,7 @@ class Recording:
 
     def run_back(self, below: Any) -> tuple[Any, ...]:
         """The reverse pass."""
-        seeds, self.seeds = self.seeds, []
+        seeds, self.seeds, met = self.seeds, [], strong_zeros_met()
         try:
             if below is not PLAIN or not self.run.replayable:
                 sweep(self.run.tape, below, self.run.move)
@@ -193,13 +203,38 @@ class Recording:
             self.done = False
             if self.run.changes:
                 self.entrance.write_back(self.written)
-        return self.collect(below)
+        found = self.collect(below)
+        if not self.decides or strong_zeros_met() == met:
+            return found
+        if below is PLAIN and self.run.replayable and self.zeros_stay(seeds):
+            return found
+        return self.decided(self, seeds, below, found)
+
+    def zeros_stay(self, seeds: list[Any]) -> bool:
+        """Whether the zeros that met infinity are zero for constants alone."""
+        if self.run.move is not followed:
+            return False
+
+        def again() -> None:
+            redo(self.run.changes, PLAIN)
+            self.give(seeds)
+            self.seeds.clear()
+
+        def clear() -> None:
+            self.collect(PLAIN)
+
+        return stay(self.run.tape, again, clear)
+
+    def give(self, seeds: list[Any]) -> None:
+        """Give cotangents to the output once more."""
+        self.seeds.clear()
+        for out, dy, below in seeds:
+            self.seed(out, dy, below)
 
     def start_again(self, seeds: list[Any]) -> None:
         """The reverse pass once more, by maps that keep zeros strong."""
         redo(self.run.changes, PLAIN)
-        for out, dy, below in seeds:
-            self.seed(out, dy, below)
+        self.give(seeds)
         self.seeds.clear()
         sweep(self.run.tape, PLAIN, self.run.move)
 

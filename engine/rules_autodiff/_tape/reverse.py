@@ -41,7 +41,7 @@ from rules_autodiff._shadows.memory import (
     same_place,
 )
 from rules_autodiff._shadows.saved_state import state_functions, written_to
-from rules_autodiff._shadows.slots import Branch, Shadow, Window
+from rules_autodiff._shadows.slots import UNUSED, Branch, Shadow, Window
 from rules_autodiff._transforms.transposed_rule import transposed_frule
 from rules_autodiff.straight._runtime.learned import LEARNED
 from rules_core import RuleDefinitionError, frule, rrule
@@ -168,7 +168,7 @@ class ReverseRun(Run):
         if type(x) is np.ndarray and x.dtype.kind in "fc":
             return self.watch_array(x)
         if is_number(x):
-            node = self.nodes[id(x)] = [0.0, x]
+            node = self.nodes[id(x)] = [UNUSED, x]
             return node
         if is_float_array(x):
             return self.watch_array(x)
@@ -322,7 +322,7 @@ class ReverseRun(Run):
         value = self.below.getitem(a, key)
         slot = self.array_slot(a)
         if slot is not None and self.plain and type(value) is np.float64:
-            out = self.nodes[id(value)] = [0.0, value]
+            out = self.nodes[id(value)] = [UNUSED, value]
             self.tape.append((out, slot, key))
             return value
         if slot is None:

@@ -47,6 +47,7 @@ def transposed_frule(record: Any, below: Any, found: Any, args: Any, slots: Any)
 
     point = tuple(generic_like(zeros[i]) for i in active)
     recording = record(below, push, point, {}, range(len(point)))
+    recording.decides = False  # of a linear map, whose cotangents do not move
     y, dy = recording.output
     refuse_missing(dy, found)
     check_tangent(y, dy, found, below)
@@ -101,6 +102,7 @@ def transposed_rrule(record: Any, below: Any, found: Any, y: Any, pullback: Any)
     def push(tangents: Any) -> Any:
         seed = generic_like(zero_tangent(y))
         recording = record(below, pull, (seed,), {}, (0,))
+        recording.decides = False
         out, recorded = recording.output, recording.value()
         if len(out) != len(tangents):
             raise CotangentCountError(found.rule, len(tangents), out)

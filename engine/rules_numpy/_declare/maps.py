@@ -6,18 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from rules_core.extend import note_strong_zeros
+from rules_core.extend import strong_product
 
 __all__ = ["selects", "strong", "times", "times_number", "total_of"]
 
 
 def strong(p: Any, dx: Any) -> Any:
     """`p dx`, zero where `dx` is zero and `p` infinite or NaN."""
-    if np.all(np.isfinite(p)):
-        return p * dx
-    dead = np.logical_not(np.isfinite(p)) & np.equal(dx, 0)
-    note_strong_zeros(dead)
-    return np.where(dead, 0.0, p) * dx
+    return p * dx if np.all(np.isfinite(p)) else strong_product(p, dx)
 
 
 def times(p: Any) -> Any:

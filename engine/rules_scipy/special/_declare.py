@@ -11,7 +11,7 @@ import numpy as np
 import scipy.special
 
 import rules_core as rc
-from rules_core.extend import note_strong_zeros, signed
+from rules_core.extend import signed, strong_product
 from rules_numpy.formulas import FORMULAS, in_framework
 from rules_scipy._lists import taking_lists
 
@@ -347,15 +347,9 @@ def scalar_rule(
 
 
 def strong(partial: Any, dx: Any) -> Any:
-    """`partial · dx`, but zero where `dx` is zero and the partial is infinite or NaN.
-
-    The mask is on the partial, not the product, so that derivatives of this are
-    correct.
-    """
-    xp, partial, dx = arrays(partial, dx)
-    dead = ~xp.isfinite(partial) & (dx == 0)
-    note_strong_zeros(dead)
-    return xp.where(dead, 0 * dx, partial) * dx
+    """`partial · dx`, but zero where `dx` is zero and the partial is not finite."""
+    _, partial, dx = arrays(partial, dx)
+    return strong_product(partial, dx)
 
 
 def name_of(f: Any) -> str:

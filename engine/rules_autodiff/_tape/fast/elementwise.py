@@ -24,7 +24,11 @@ __all__ = [
     "Elementwise",
     "Extreme",
     "Total",
+    "filled",
     "is_finite",
+    "shared_out",
+    "stretched",
+    "to_winners",
 ]
 
 DOUBLE = np.dtype(float)

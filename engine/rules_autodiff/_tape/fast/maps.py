@@ -21,7 +21,8 @@ from .elementwise import FOLLOWED, STRICT, filled, shared_out, stretched
 
 __all__ = [
     "ADD", "DOT", "MATMUL", "MOVING", "MUL", "POW", "SUB", "TRUEDIV",
-    "Linear", "inner", "minus", "widen", "widened",
+    "Linear", "column_times", "from_left", "inner", "minus", "summed", "times",
+    "times_row", "widen", "widened",
 ]  # fmt: skip
 
 LARGE = 100_000  # products of numbers from which on the memory counts

@@ -15,7 +15,7 @@ from numpy import ndarray
 from rules_autodiff._own_rules.arithmetic import strong
 from rules_autodiff._own_rules.own_rule import Space, fit
 from rules_autodiff._shadows.memory import CALLBACK
-from rules_autodiff._shadows.slots import Shadow
+from rules_autodiff._shadows.slots import UNUSED, Shadow
 
 from .elementwise import FOLLOWED, STRICT
 from .items import DOUBLE, FLOATS, REAL
@@ -24,10 +24,16 @@ from .maps import inner, widened
 if TYPE_CHECKING:
     from .run import FastRun
 
-__all__ = ["is_real", "noted_numbers", "noted_partials", "partials_of", "selected"]
+__all__ = [
+    "by_partial", "is_real", "noted_numbers", "noted_partials", "partials_of",
+    "selected", "summed_selection",
+]  # fmt: skip
 
 MOST = 2  # operands of an entry
 WHOLE = frozenset({int, np.int64})
+# Not the map of a product, `operator.mul`, whose factor may be constant.
+by_partial = np.ndarray.__mul__
+FOLLOWED[by_partial] = STRICT[by_partial] = strong
 
 
 def selected(dz: Any, p: Any) -> Any:
@@ -68,7 +74,7 @@ def partials_of(rule: Any) -> tuple[Callable[..., Any] | None, Any]:
     """The partials of a rule, and the map of their products; None: it has none."""
     partials = rule.authors_partials
     if partials is not None:
-        return partials, operator.mul
+        return partials, by_partial
     return rule.selection, selected
 
 
@@ -113,7 +119,7 @@ def noted_numbers(
     """Put a number by its partials on the tape; whether they are plain enough."""
     if type(row) is not tuple or len(row) != len(slots):
         return False
-    entry: list[Any] = [0.0, y]
+    entry: list[Any] = [UNUSED, y]
     for node, p in zip(slots, row, strict=True):
         if node is None:
             continue

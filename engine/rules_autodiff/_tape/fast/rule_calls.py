@@ -5,7 +5,6 @@ converted, no protocol to be asked, no view given out. Functions with other rule
 those that return anything but a new array of float64 or a number, go the general way.
 """
 
-from operator import mul
 from sys import getrefcount
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from rules_autodiff._mutating.rule_tables import rrule_mutating
 from rules_autodiff._python.handlers import HANDLERS
 from rules_autodiff._python.values import SCALARS
 from rules_autodiff._shadows.memory import CALLBACK
-from rules_autodiff._shadows.slots import Shadow
+from rules_autodiff._shadows.slots import UNUSED, Shadow
 from rules_autodiff._tape.entries import LinearEntry, Row, RuleEntry
 from rules_autodiff.straight._runtime.learned import LEARNED
 from rules_core import rrule
@@ -26,7 +25,14 @@ from rules_core.extend import CHANGES
 
 from .elementwise import LITTLE
 from .items import CONSTANT, DOUBLE, FLOATS, MISS, REAL
-from .partials import is_real, noted_numbers, noted_partials, partials_of, selected
+from .partials import (
+    by_partial,
+    is_real,
+    noted_numbers,
+    noted_partials,
+    partials_of,
+    selected,
+)
 
 if TYPE_CHECKING:
     from .run import FastRun
@@ -169,7 +175,7 @@ def by_steps(run: "FastRun", found: Any, f: Any) -> Any:
     options = {"needs": needs} if found.rule.needs else {}
     if type(y) in (ndarray, *FLOATS) and not any(y is x for x in args):
         (row,) = found.rule.partials(y, *args, **options)
-        own = by_partials(run, y, args, slots, (lambda *_: row, mul, False))
+        own = by_partials(run, y, args, slots, (lambda *_: row, by_partial, False))
         if own is not NotImplemented:
             if LEARNED.left:
                 LEARNED.note(found, own)
@@ -213,7 +219,7 @@ def new_slot(run: "FastRun", y: Any) -> Any:
         run.shadows[id(y)] = out
     elif type(y) in SCALARS:
         y = run.below.box(y)
-        out = run.nodes[id(y)] = [0.0, y]
+        out = run.nodes[id(y)] = [UNUSED, y]
     else:
         return None
     return out

@@ -21,7 +21,7 @@ from rules_autodiff._python.errors import AFTERWARDS, note_half_written
 from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._python.values import is_arithmetic
 from rules_autodiff._shadows.memory import CALLBACK
-from rules_autodiff._shadows.slots import Shadow, Window
+from rules_autodiff._shadows.slots import UNUSED, Shadow, Window
 from rules_autodiff._tape.entries import is_item
 from rules_autodiff._tape.reverse import ReverseRun
 
@@ -191,7 +191,7 @@ class FastRun(ReverseRun):
         """Note `z` with its partial derivative."""
         node = self.nodes.get(id(x))
         if node is not None:
-            entry = self.nodes[id(z)] = [0.0, z, node, by_x]
+            entry = self.nodes[id(z)] = [UNUSED, z, node, by_x]
             self.tape.append(entry)
         return z
 
@@ -202,11 +202,11 @@ class FastRun(ReverseRun):
         if one is None:
             if other is None:
                 return z
-            node = [0.0, z, other, by_y]
+            node = [UNUSED, z, other, by_y]
         elif other is None:
-            node = [0.0, z, one, by_x]
+            node = [UNUSED, z, one, by_x]
         else:
-            node = [0.0, z, one, by_x, other, by_y]
+            node = [UNUSED, z, one, by_x, other, by_y]
         nodes[id(z)] = node
         self.tape.append(node)
         return z
@@ -252,7 +252,7 @@ class FastRun(ReverseRun):
             out: Any = Shadow(z, CALLBACK)
             shadows[id(z)] = out
         elif op is MATMUL or op is DOT:
-            out = self.nodes[id(z)] = [0.0, z]
+            out = self.nodes[id(z)] = [UNUSED, z]
         else:  # arrays without axes
             return self.binary(op.name, x, y)
         maps = op.maps(x, y, z)
@@ -317,7 +317,7 @@ class FastRun(ReverseRun):
                 return z
             by, kept = rule.map, z if rule.result else x
             if by is None:  # of all entries
-                out: Any = [0.0, z]
+                out: Any = [UNUSED, z]
                 self.nodes[id(z)] = out
                 by, kept = rule.map_of(x, z)
             else:
@@ -327,7 +327,7 @@ class FastRun(ReverseRun):
         z = rule.function(x)
         node = self.nodes.get(id(x))
         if node is not None:
-            entry = self.nodes[id(z)] = [0.0, z, node, rule.at_number(x, z)]
+            entry = self.nodes[id(z)] = [UNUSED, z, node, rule.at_number(x, z)]
             self.tape.append(entry)
         return z
 
@@ -349,7 +349,7 @@ class FastRun(ReverseRun):
                 if slot is not None:
                     if slot.shape is None:
                         slot.pin(owner)
-                    node = self.nodes[id(value)] = [0.0, value]
+                    node = self.nodes[id(value)] = [UNUSED, value]
                     self.tape.append((node, slot, key))
                 return value
             base = value.base

@@ -14,9 +14,17 @@ import numpy as np
 
 from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._shadows.memory import FRESH, LENT
-from rules_autodiff._shadows.slots import Branch, Shadow, add_to, give, take_from
+from rules_autodiff._shadows.slots import (
+    UNUSED,
+    Branch,
+    Shadow,
+    add_to,
+    give,
+    take_from,
+)
 from rules_autodiff._tape.entries import CoreEntry, RuleEntry
 from rules_autodiff._tape.sweep import undo_rest
+from rules_core.extend import note_strong_zeros
 
 from .elementwise import FOLLOWED, SHARED, STRICT, is_finite
 from .maps import MOVING
@@ -52,6 +60,14 @@ def sweep_quickly(tape: list[Any], ends: list[Any]) -> bool:
         raise
 
 
+def pass_zero(entry: list[Any]) -> None:
+    """Pass on a zero, which is strong: the operands get one too."""
+    entry[0] = UNUSED
+    for place in range(2, len(entry), 2):
+        entry[place][0] += 0.0
+        note_strong_zeros(not isfinite(entry[place + 1]))
+
+
 def multiplies(entry: Any) -> bool:
     """Whether a step may multiply a cotangent, and so make 0 · ∞."""
     if type(entry) is not tuple:
@@ -66,17 +82,19 @@ def plainly(entries: Iterator[Any]) -> Any:
         if kind is list:  # [cotangent, value, node, partial, node, partial]
             d = entry[0]
             if d:
-                entry[0] = 0.0
+                entry[0] = UNUSED
                 entry[2][0] += d * entry[3]
                 if len(entry) > 4:
                     entry[4][0] += d * entry[5]
+            elif d is not UNUSED:
+                pass_zero(entry)
         elif kind is tuple:  # (out, slot, map, kept, slot, map, kept)
             out = entry[0]
             if type(out) is list:
                 dz = out[0]
-                if not dz:
+                if dz is UNUSED:
                     continue
-                out[0], hold = 0.0, LENT
+                out[0], hold = UNUSED, LENT
             else:
                 dz = out.data
                 if dz is None:
@@ -152,9 +170,12 @@ def followed(entry: Any, below: Any) -> None:
 
 def followed_scalar(entry: list[Any], below: Any) -> None:
     d = entry[0]
-    if d == 0 and not below.is_active(d):
+    if d is UNUSED:
         return
-    entry[0] = 0.0
+    if d == 0 and not below.is_active(d):
+        pass_zero(entry)
+        return
+    entry[0] = UNUSED
     for place in range(2, len(entry), 2):
         node = entry[place]
         node[0] = below.add(node[0], below.mul(d, entry[place + 1]))

@@ -6,30 +6,30 @@ need much code raise `Unfollowed`: then the tape computes the gradient.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from rules_autodiff._own_rules.arithmetic import strong
 from rules_autodiff._shadows.memory import overlaps_itself, owner_of
 
-from . import arrays, elementwise
+from . import arrays, elementwise, strong_zeros
 from .elementwise import unfollowed
+from .strong_zeros import MADE
 
 __all__ = ["HELPERS"]
 
 NAMES = [
-    "add_at", "apart", "array_of", "copied", "filled", "fit", "listed", "math_ceil",
-    "math_cos", "math_cosh", "math_exp", "math_floor", "math_hypot",
+    "add_at", "apart", "array_of", "copied", "filled", "fit", "fitted", "listed",
+    "math_ceil", "math_cos", "math_cosh", "math_exp", "math_floor", "math_hypot",
     "math_hypotenuse", "math_log", "math_logaddexp", "math_lorentzian", "math_sin",
     "math_sinh", "math_sqrt", "np_add_reduce", "np_array", "np_cos", "np_cosh",
     "np_exp", "np_hypotenuse", "np_logaddexp", "np_lorentzian", "np_maximum_reduce",
     "np_minimum_reduce", "np_ndarray", "np_rint", "np_roll", "np_sign", "np_sin",
     "np_sinh", "np_sqrt", "np_tril", "np_triu", "np_where", "np_zeros", "of_length",
-    "reached_alone", "size_of", "spread", "strong_product", "summed", "vdot", "wide",
-    "wide_lanes", "with_fraction", "zero_entries",
+    "reached_alone", "size_of", "spread", "summed", "vdot", "wide", "wide_lanes",
+    "with_fraction", "zero_entries",
 ]  # fmt: skip
 
 LARGE = 5000  # entries from which a repeated number is stored once
@@ -74,6 +74,15 @@ def fit(d: Any, shape: tuple[int, ...]) -> Any:
     pairs = enumerate(zip(own[lead:], shape, strict=True), lead)
     axes = [axis for axis, (n, m) in pairs if n != m]
     return np_add_reduce(d, (*range(lead), *axes)).reshape(shape)
+
+
+def fitted(d: Any, shape: tuple[int, ...]) -> Any:
+    """`fit`, and a note where a sum is zero of entries that are not."""
+    total = fit(d, shape)
+    if total is not d and not np.all(total):
+        new = np.equal(total, 0) & np.not_equal(fit(np.abs(d), shape), 0)
+        MADE.zero = MADE.zero or bool(np.any(new))
+    return total
 
 
 def wide(d: Any, shape: tuple[int, ...]) -> Any:
@@ -180,19 +189,9 @@ def of_length(x: Any, count: int) -> None:
         raise ValueError(message)
 
 
-def strong_product(dz: Any, partial: Callable[[], Any]) -> Any:
-    """`dz p`, zero wherever `dz` is, also where p is infinite or not a number."""
-    with np.errstate(divide="ignore"):
-        if type(dz) is np.ndarray or dz:
-            return strong(dz, partial())
-        try:  # of a number, by Python
-            return strong(dz, partial())
-        except ZeroDivisionError:
-            return 0.0
-
-
 HELPERS: dict[str, Any] = {
     **{name: globals()[name] for name in NAMES},
     **{name: getattr(arrays, name) for name in arrays.__all__},
     **{name: getattr(elementwise, name) for name in elementwise.__all__},
+    **{name: getattr(strong_zeros, name) for name in strong_zeros.NAMES},
 }

@@ -4,8 +4,6 @@ Calls that violate its assumptions fall back to the tape: generated code has no 
 effects, so the tape can always start again.
 """
 
-import threading
-from contextvars import Context
 from functools import partial
 from math import isfinite
 from types import FunctionType
@@ -22,6 +20,7 @@ from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._refusals import name_of
 from rules_autodiff.straight._guard.trust import is_answered
 from rules_autodiff.straight._program.kinds import WITH_AUX, leaf_kinds, rebuilt
+from rules_core.extend import strong_zeros_met
 
 from .arguments import (
     STAR,
@@ -35,6 +34,7 @@ from .arguments import (
 )
 from .left import AUTO, COMPILED, PINNED, NotCompiled, raised
 from .results import given, is_finite
+from .settings import STRICT
 from .signatures import (
     DOUBLE,
     Form,
@@ -45,6 +45,7 @@ from .signatures import (
     leave,
     write,
 )
+from .zeros import check_zeros, zeros_met
 
 __all__ = [
     "Left", "Pass", "PassWithAux", "check_plain", "check_tier", "chosen", "code_of",
@@ -54,40 +55,6 @@ __all__ = [
 
 FLOAT64 = np.float64
 TIERS = ("auto", "tape", *PINNED)
-
-
-class Strict(threading.local):
-    """A thread's context for generated code, in which warnings are errors.
-
-    A call that would warn falls back to the tape, which warns itself. Entering a
-    context with these settings takes an eighth of the time of `numpy.errstate`.
-
-    Attributes:
-        run: Calls a function in that context.
-        seen: NumPy's reports; most callers ignore underflow.
-    """
-
-    def __init__(self) -> None:
-        context = Context()
-        context.run(np.seterr, "call")  # rules may catch errors
-        context.run(np.seterrcall, self.note)
-        self.run = context.run
-        self.seen: set[str] = set()
-
-    def note(self, kind: str, _flag: int) -> None:
-        """Called by NumPy instead of a warning."""
-        self.seen.add(kind)
-
-    def ask(self) -> None:
-        """Fall back to the tape for a report that the caller wants to see."""
-        seen, self.seen = self.seen, set()
-        if seen - {"underflow"}:
-            leave(f"NumPy would warn of an {', '.join(sorted(seen))}")
-        if np.geterr()["under"] != "ignore":
-            leave("a number has become too small")
-
-
-STRICT = Strict()
 
 
 def gradient(
@@ -115,12 +82,15 @@ def gradient(
         return None
     form, written, inner, places, caps = choice
     written.compiling.wanted |= jitted
+    met = zeros_met(form)
     try:
         pair: tuple[Any, tuple[Any, ...]] = STRICT.run(
             both_of, written, inner, caps, places, now
         )
         if STRICT.seen:
             STRICT.ask()
+        if strong_zeros_met() != met:
+            check_zeros(form, met)
     except Left as error:
         form.failed(error)
         STRICT.seen.clear()
@@ -138,10 +108,13 @@ def gradient(
 
 def strictly(form: Form, step: Any, *args: Any) -> Any:
     """A step of generated code, under the settings for warnings and errors."""
+    met = zeros_met(form)
     try:
         result = STRICT.run(step, *args)
         if STRICT.seen:
             STRICT.ask()
+        if strong_zeros_met() != met:
+            check_zeros(form, met)
     except Left as error:
         form.failed(error)
         STRICT.seen.clear()

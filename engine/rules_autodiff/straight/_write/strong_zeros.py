@@ -3,10 +3,13 @@
 Written code does not ask, and a derivative that is not finite goes to the tape at last.
 Where that happens again and again (a matrix of distances has a zero diagonal), code is
 written that asks at each product: `{dz} * E` becomes `strong_product({dz}, lambda: E)`.
+What else an operation makes of a cotangent is noted, for its zeros may be new; moving
+entries, and leaving some out, makes none.
 """
 
 import ast
 from functools import cache
+from typing import Any
 
 from rules_autodiff.straight._program.blocks import FIELD
 
@@ -18,18 +21,35 @@ NAME = "__f_{}__"
 
 @cache
 def strictly(text: str) -> str:
-    """The text of a cotangent with strong products; unchanged if it has none.
+    """The text of a cotangent with strong products, noted where it may have new zeros.
 
     >>> from rules_autodiff.straight._write.strong_zeros import strictly
     >>> strictly("fit({dz} * (0.5 / {z}), {s0})")
-    'fit(strong_product({dz}, lambda: 0.5 / {z}), {s0})'
+    'fitted(strong_product({dz}, lambda: 0.5 / {z}), {s0})'
     >>> strictly("-{dz}"), strictly("{dz} @ {1}")
-    ('-{dz}', '{dz} @ {1}')
+    ('-{dz}', 'noted({dz} @ {1})')
     """
     tree = ast.parse(FIELD.sub(lambda found: NAME.format(found[1]), text), mode="eval")
     if sum(map(is_dz, ast.walk(tree))) != 1:
+        return f"noted({text})"
+    if moves_entries(tree.body):
         return text
-    return restored(ast.unparse(Strong().visit(tree)))
+    body: Any = Strong().visit(tree.body)
+    inner = body
+    if isinstance(body, ast.Call) and is_name(body.func, "fit"):
+        body.func, inner = ast.Name("fitted"), body.args[0]
+    made = restored(ast.unparse(body))
+    return made if keeps_zeros(inner) else f"noted({made})"
+
+
+def keeps_zeros(node: ast.expr) -> bool:
+    """Whether an expression has no new zeros but those that are looked for."""
+    product = isinstance(node, ast.Call) and is_name(node.func, "strong_product")
+    return product or moves_entries(node)
+
+
+def is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def restored(text: str) -> str:
@@ -40,7 +60,33 @@ def restored(text: str) -> str:
 
 
 def is_dz(node: ast.AST) -> bool:
+    """Whether it is the cotangent itself."""
     return isinstance(node, ast.Name) and node.id == DZ
+
+
+# Functions and methods that move entries or leave some out.
+MOVING = frozenset({
+    "list", "np_broadcast_to", "np_tril", "np_triu", "np_where", "spread", "wide",
+    "wide_lanes",
+})  # fmt: skip
+MOVING_METHODS = frozenset({"diagonal", "item", "reshape", "swapaxes", "transpose"})
+
+
+def moves_entries(node: ast.expr) -> bool:
+    """Whether an expression is a cotangent, with entries moved or left out."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return moves_entries(node.operand)
+    if isinstance(node, ast.Subscript):
+        return moves_entries(node.value)
+    if isinstance(node, ast.Attribute) and node.attr == "T":
+        return moves_entries(node.value)
+    if isinstance(node, ast.Call):
+        f = node.func
+        if isinstance(f, ast.Attribute) and f.attr in MOVING_METHODS:
+            return moves_entries(f.value)
+        own = any(is_name(f, name) for name in MOVING)
+        return own and any(map(moves_entries, node.args))
+    return is_dz(node)
 
 
 class Strong(ast.NodeTransformer):

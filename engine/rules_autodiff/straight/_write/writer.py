@@ -23,6 +23,7 @@ from .strong_zeros import strictly
 __all__ = ["Writer"]
 
 LITERAL = re.compile(r"[-(]*[\d.]|None|True|False|['\"]")
+CONSTANT_FACTOR = re.compile(r"^strong_product\((\w+), lambda: (-?[\d.]+)\)$")
 TEMPORARY = re.compile(r"__\d")
 MEMORY = frozenset({"array", "many"})  # with cotangents that may be 0.0
 ZERO, SET, MAYBE = "zero", "set", "maybe"  # states of a cotangent
@@ -321,11 +322,12 @@ class BlockReverse:
             text = filled(pull.text, meaning)
             self.put(f"{bar} = {text if state == ZERO else f'listed({bar}, {text})'}")
         else:
-            text = filled(pull.text, meaning)
+            text = CONSTANT_FACTOR.sub(r"\1 * \2", filled(pull.text, meaning))
             text = f"({text})" if " if " in text else text
             first = state == ZERO or bar in self.empty
             if not first:
-                text = f"{bar} + {text}"
+                strict = self.writer.strict
+                text = f"added({bar}, {text})" if strict else f"{bar} + {text}"
             elif bar in self.writer.buffered and not is_computed(text):
                 text = f"0.0 + {text}"  # memory of its own
             if text != bar:
@@ -345,10 +347,13 @@ class BlockReverse:
             self.put(f"if type({bar}) is float:")
             self.put(f"    {bar} = {zeros}")
         key, value = filled(found.key, meaning), filled(found.value, meaning)
-        if listed:
+        if self.writer.strict and not found.repeated:
+            self.put(f"{bar}[{key}] = added({bar}[{key}], {value})")
+        elif listed:
             self.put(f"{bar}[{key}] = {bar}[{key}] + {value}")
         elif found.repeated:
-            self.put(f"add_at({bar}, {key}, {value})")
+            add = "scattered" if self.writer.strict else "add_at"
+            self.put(f"{add}({bar}, {key}, {value})")
         else:
             self.put(f"{bar}[{key}] += {value}")
 

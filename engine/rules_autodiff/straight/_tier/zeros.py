@@ -1,0 +1,28 @@
+"""Calls of generated code in which a zero met infinity, and may move."""
+
+from rules_autodiff.straight._runtime.strong_zeros import MADE
+from rules_core.extend import strong_zeros_met
+
+from .left import leave
+from .signatures import Form
+
+__all__ = ["check_zeros", "zeros_met"]
+
+MET = "a zero met an infinite derivative, and only the tape knows whether it moves"
+
+
+def zeros_met(form: Form) -> int:
+    """How often a zero met infinity until now; a pass begins."""
+    if form.strict:
+        MADE.begin()
+    return strong_zeros_met()
+
+
+def check_zeros(form: Form, met: int) -> None:
+    """Let the tape do it unless all zeros that met infinity since then stay.
+
+    Raises:
+        Left: One may move.
+    """
+    if not form.strict or strong_zeros_met() - met != MADE.strong:
+        leave(MET)
