@@ -60,7 +60,7 @@ class ModuleCoverage(NamedTuple):
             f"## Functions without derivative\n\n{self.constants}\n",
             _paragraph(of["constant"]),
             "## Not covered\n",
-            "\n".join(missing) + "\n",
+            "\n".join(missing or ["None."]) + "\n",
         ]
         return "\n".join(parts)
 

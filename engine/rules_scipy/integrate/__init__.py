@@ -36,4 +36,5 @@ from ._samples import (
     simpson as simpson,
     trapezoid as trapezoid,
 )
+from ._sums import nsum as nsum
 from ._vector_quadrature import quad_vec as quad_vec

@@ -22,7 +22,7 @@ from rules_scipy._functions import Function, if_converged, like
 from rules_scipy._solvers import without_formula
 
 from ._integrals import integral
-from ._quadrature import DECLARED, at_fixed, tuple_of
+from ._quadrature import DECLARED, JUMPS, at_fixed, tuple_of
 from ._runs import Form, box_run
 from ._vector_quadrature import form_of
 
@@ -43,7 +43,8 @@ def cubature(
         args=args, workers=workers, points=points,
     )  # fmt: skip
     if points is not None:
-        found.estimate = at_fixed(found.estimate, points, "cubature")
+        reason = JUMPS.format("cubature")
+        found.estimate = at_fixed(found.estimate, points, reason)
     return found
 
 

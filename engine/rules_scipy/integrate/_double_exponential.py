@@ -27,7 +27,7 @@ from ._quadrature import DECLARED
 from ._resolved import remembered
 from ._runs import ROOM, SEEN
 
-__all__ = ["tanhsinh"]
+__all__ = ["component", "mapped", "tanhsinh"]
 
 
 def tanhsinh(
@@ -152,7 +152,7 @@ def _by_tanhsinh(settings: Any, functions: Any, a: Any, b: Any) -> Any:
         # Places are as large as numbers can be, as for SciPy.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return _derivative(settings, parts, a, b)
-    found = _sp.tanhsinh(fun if settings["in_numpy"] else _mapped(fun), a, b, **given)
+    found = _sp.tanhsinh(fun if settings["in_numpy"] else mapped(fun), a, b, **given)
     if np.iscomplexobj(found.integral):
         message = (
             "tanhsinh has no rule for complex functions: integrate the real and the "
@@ -163,7 +163,7 @@ def _by_tanhsinh(settings: Any, functions: Any, a: Any, b: Any) -> Any:
     return np.float64(found.integral), int(found.success), counts, {}
 
 
-def _mapped(f: Any) -> Any:
+def mapped(f: Any) -> Any:
     """A function of numbers, of arrays."""
 
     def of_array(x: Any) -> Any:
@@ -181,12 +181,12 @@ def _derivative(settings: Any, parts: Any, a: float, b: float) -> Any:
     given, seen = dict(settings["given"]), settings[SEEN]
     level = given["minlevel"]
     for i in range(seen):
-        own = _sp.tanhsinh(_mapped(lambda x, i=i: parts(x)[i]), a, b, **given)
+        own = _sp.tanhsinh(mapped(lambda x, i=i: parts(x)[i]), a, b, **given)
         level = max(level, int(own.maxlevel))
     given["minlevel"] = level
     rtol = given["rtol"] or _RTOL
     size = len(parts(np.float64(_inside(a, b)))) - seen
-    found = [_component(parts, seen + i, a, b, given, rtol) for i in range(size)]
+    found = [component(parts, seen + i, a, b, given, rtol) for i in range(size)]
     y = np.array([value for value, _ in found])
     y = y if settings["of_vector"] else y[0]
     success = all(good for _, good in found)
@@ -199,9 +199,9 @@ def _inside(a: float, b: float) -> float:
     return a + 1.0 if np.isfinite(a) else b - 1.0 if np.isfinite(b) else 0.0
 
 
-def _component(parts: Any, i: int, a: float, b: float, given: Any, rtol: float) -> Any:
+def component(parts: Any, i: int, a: float, b: float, given: Any, rtol: float) -> Any:
     """The integral of one component, and whether it is one."""
-    value = _mapped(lambda x: parts(x)[i])
+    value = mapped(lambda x: parts(x)[i])
     once = given | {"maxlevel": given["minlevel"]}
     size = abs(_sp.tanhsinh(lambda x: np.abs(value(x)), a, b, **once).integral)
     if size == 0.0:

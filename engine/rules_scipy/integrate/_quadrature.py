@@ -37,25 +37,25 @@ JUMPS = (
 
 
 @rc.primitive
-def at_fixed(y: Any, points: Any, solver: str) -> Any:
+def at_fixed(y: Any, points: Any, reason: str) -> Any:
     """An integral, whose derivative is an error where the points move."""
     return y
 
 
 @rc.frule.define(at_fixed)
-def at_fixed_frule(tangents: Any, y: Any, points: Any, solver: str) -> Any:
+def at_fixed_frule(tangents: Any, y: Any, points: Any, reason: str) -> Any:
     """The tangent of the integral."""
-    moves, y = not is_zero(tangents[2]), at_fixed(y, points, solver)
-    return y, rc.not_implemented(JUMPS.format(solver)) if moves else tangents[1]
+    moves, y = not is_zero(tangents[2]), at_fixed(y, points, reason)
+    return y, rc.not_implemented(reason) if moves else tangents[1]
 
 
 @rc.rrule.define(at_fixed)
-def at_fixed_rrule(y: Any, points: Any, solver: str) -> Any:
+def at_fixed_rrule(y: Any, points: Any, reason: str) -> Any:
     """As forwards."""
-    y = at_fixed(y, points, solver)  # what a rule returns is differentiated again
+    y = at_fixed(y, points, reason)  # what a rule returns is differentiated again
 
     def at_fixed_pullback(dy: Any) -> Any:
-        unknown = rc.not_implemented(JUMPS.format(solver))
+        unknown = rc.not_implemented(reason)
         return rc.NoTangent(), dy, unknown, rc.NoTangent()
 
     return y, at_fixed_pullback
@@ -77,7 +77,7 @@ def quad(
         func, a, b, args, full_output, epsabs, epsrel, limit, points, weight, wvar,
         wopts, maxp1, limlst, complex_func,
     )  # fmt: skip
-    return (y if points is None else at_fixed(y, points, "quad")), *rest
+    return (y if points is None else at_fixed(y, points, JUMPS.format("quad"))), *rest
 
 
 def _quad(

@@ -45,7 +45,9 @@ def quad_vec(
         f, a, b, epsabs, epsrel, norm, cache_size, limit, workers, points, quadrature,
         full_output, args=args,
     )  # fmt: skip
-    return (y if points is None else at_fixed(y, points, "quad_vec")), *rest
+    return (
+        y if points is None else at_fixed(y, points, JUMPS.format("quad_vec"))
+    ), *rest
 
 
 def _quad_vec(

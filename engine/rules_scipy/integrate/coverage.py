@@ -17,8 +17,7 @@ _HEAD = """# The SciPy pack: integrals
 <!-- Made by `python -m rules_scipy.integrate.coverage`; do not edit. -->
 
 Of the {total} public functions of `scipy.integrate`, {covered} have rules, {constant}
-have no derivative, and {missing} have no rule, for the reasons below: each raises an
-error where its derivative is asked for, also in what a function only captures.
+have no derivative, and {missing} have no rule.
 `rules_scipy.integrate` contains them for NumPy, JAX and PyTorch:
 
 ```python
@@ -44,7 +43,8 @@ over its faces. `fixed_quad` and `qmc_quad` are sums, which are differentiated; 
 points of `qmc_quad` are constants. `tanhsinh` integrates each element of its limits and
 `args` by itself; an integral that is zero needs `atol`, without which SciPy does not
 call it one. In NumPy programs SciPy takes `args` by its name alone, which has no rule
-there: capture parameters, or call `rules_scipy.integrate.tanhsinh`.
+there: capture parameters, or call `rules_scipy.integrate.tanhsinh`. So it is for
+`nsum`, whose limits and step have no derivative.
 
 Solutions of initial value problems have derivatives in the start, the parameters, both
 ends of the time span and the times that are asked for; so have the times and states of
@@ -62,9 +62,7 @@ returns must depend on column `i` of the states alone, as SciPy asks: else an er
 COVERAGE = ModuleCoverage(
     scipy.integrate,
     DECLARED,
-    {
-        "nsum": "its terms are chosen by their size: sum them in a loop",
-    },
+    {},
     _HEAD,
     "Nodes and weights.",
 )
