@@ -20,6 +20,7 @@ from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._refusals import name_of
 from rules_autodiff.straight._guard.trust import is_answered
 from rules_autodiff.straight._program.kinds import WITH_AUX, leaf_kinds, rebuilt
+from rules_autodiff.straight._runtime.strong_zeros import MADE
 from rules_core.extend import strong_zeros_met
 
 from .arguments import (
@@ -45,7 +46,7 @@ from .signatures import (
     leave,
     write,
 )
-from .zeros import check_zeros, zeros_met
+from .zeros import check_zeros
 
 __all__ = [
     "Left", "Pass", "PassWithAux", "check_plain", "check_tier", "chosen", "code_of",
@@ -82,7 +83,9 @@ def gradient(
         return None
     form, written, inner, places, caps = choice
     written.compiling.wanted |= jitted
-    met = zeros_met(form)
+    if form.strict:
+        MADE.begin()
+    met = strong_zeros_met()
     try:
         pair: tuple[Any, tuple[Any, ...]] = STRICT.run(
             both_of, written, inner, caps, places, now
@@ -108,7 +111,9 @@ def gradient(
 
 def strictly(form: Form, step: Any, *args: Any) -> Any:
     """A step of generated code, under the settings for warnings and errors."""
-    met = zeros_met(form)
+    if form.strict:
+        MADE.begin()
+    met = strong_zeros_met()
     try:
         result = STRICT.run(step, *args)
         if STRICT.seen:

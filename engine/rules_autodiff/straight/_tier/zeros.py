@@ -6,20 +6,13 @@ from rules_core.extend import strong_zeros_met
 from .left import leave
 from .signatures import Form
 
-__all__ = ["check_zeros", "zeros_met"]
+__all__ = ["check_zeros"]
 
 MET = "a zero met an infinite derivative, and only the tape knows whether it moves"
 
 
-def zeros_met(form: Form) -> int:
-    """How often a zero met infinity until now; a pass begins."""
-    if form.strict:
-        MADE.begin()
-    return strong_zeros_met()
-
-
 def check_zeros(form: Form, met: int) -> None:
-    """Let the tape do it unless all zeros that met infinity since then stay.
+    """Let the tape do it unless all zeros that met infinity after `met` stay.
 
     Raises:
         Left: One may move.
