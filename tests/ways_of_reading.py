@@ -48,6 +48,8 @@ CHOSEN = (
     "errstate", "decimalctx", "environ", "file by path", "configparser", "genstate",
     "ctypes", "memview", "npflag", "poly1d",
 )  # fmt: skip
+# Variables that functions capture, which are put back.
+CAPTURED = ("closurefac", "cellcontents")
 
 
 @contextmanager

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
+from pathlib import PurePath
 from types import FunctionType
 from typing import Any
 
-__all__ = ["LIFTED_STANDARD", "OPAQUE", "OURS", "OWN", "is_closed", "root_of"]
+__all__ = [
+    "LIFTED_STANDARD",
+    "OPAQUE",
+    "OURS",
+    "OWN",
+    "is_closed",
+    "is_installed",
+    "root_of",
+]
 
 # Modules of the standard library in plain Python that call user code.
 LIFTED_STANDARD = frozenset({
@@ -34,3 +44,12 @@ def root_of(f: Any) -> str:
 def is_closed(root: str) -> bool:
     """Whether code of a package reads no values of a program."""
     return root == "builtins" or root in OURS or root in OPAQUE
+
+
+@cache
+def is_installed(root: str) -> bool:
+    """Whether a package is one of Python's, or stands among the installed ones."""
+    if root in sys.stdlib_module_names and root != "__main__":
+        return True
+    path = getattr(sys.modules.get(root), "__file__", None) or ""
+    return not {"site-packages", "dist-packages"}.isdisjoint(PurePath(path).parts)

@@ -26,7 +26,13 @@ from typing import Any, NamedTuple
 from weakref import ref
 
 from rules_core._base.arrays import is_array_type
-from rules_core._base.opaque_modules import OURS, is_closed, root_of
+from rules_core._base.opaque_modules import (
+    LIFTED_STANDARD,
+    OURS,
+    is_closed,
+    is_installed,
+    root_of,
+)
 from rules_core._primitives.primitive import Primitive
 
 from .code_names import cell_value, names_read
@@ -113,6 +119,7 @@ class Search:
         self.seen: dict[Any, Any] = {}
         self.inside: dict[int, Any] = {}  # instances
         self.closed: dict[int, bool] = {}  # classes and modules, by their ids
+        self.roots: set[str] = set()
         self.words: set[str] = set()
         self.codes: list[CodeType] = []
         self.classes: dict[int, type] = {}
@@ -124,8 +131,14 @@ class Search:
     def reach(self, cls: type) -> None:
         """Note a class, and those of which it is one, if they are the program's."""
         for x in (*cls.__mro__, type(cls)):
-            if id(x) not in self.classes and not is_closed(root_of(x)):
+            if id(x) not in self.classes and self.is_own(root_of(x)):
                 self.classes[id(x)] = x
+
+    def is_own(self, root: str) -> bool:
+        """Whether a package is the program's, or that of the functions asked about."""
+        if is_closed(root) or root in LIFTED_STANDARD:
+            return False
+        return root in self.roots or not is_installed(root)
 
     def of_classes(self) -> Iterator[Place]:
         """The places in classes that code may reach, by whatever way.
@@ -187,6 +200,7 @@ class Search:
         return {name for name in vars(cls) if not name.startswith(hidden)}
 
     def of(self, f: Any) -> Iterator[Place]:
+        self.roots.add(root_of(f if isinstance(f, FunctionType | type) else type(f)))
         if isinstance(f, type):
             yield from self.follow(f.__name__, f, None, frozenset(), None)
         elif isinstance(f, FunctionType):
@@ -236,9 +250,10 @@ class Search:
         if self.everything:
             yield Place(f"{f.__name__}.__code__", f.__code__, f.__globals__)
         names = names_read(f.__code__)
-        self.codes.append(f.__code__)
-        self.words |= names.attributes | names.modules
-        self.words.update(name for name, _ in names.variables)
+        if self.is_own(root_of(f)):
+            self.codes.append(f.__code__)
+            self.words |= names.attributes | names.modules
+            self.words.update(name for name, _ in names.variables)
         if f.__name__ == "__call__" or not _is_special(f.__name__):  # not `__init__`
             self.written |= names.written
         for name, attribute in names.variables:
@@ -303,7 +318,7 @@ class Search:
         self, path: str, x: Any, attribute: Any, names: Any, owner: Any
     ) -> Iterator[Place]:
         self.reach(type(x))
-        if _has_dict(x) and not is_closed(root_of(type(x))):
+        if _has_dict(x) and self.is_own(root_of(type(x))):
             self.instances[id(x)] = path, x
         own = getattr(x, "__dict__", None)
         if isinstance(own, dict) and attribute in own:

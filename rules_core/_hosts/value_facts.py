@@ -17,6 +17,7 @@ from types import (
     SimpleNamespace,
 )
 from typing import Any
+from weakref import WeakKeyDictionary, WeakValueDictionary
 from zlib import crc32
 
 from rules_core._base.arrays import is_array_type
@@ -148,6 +149,9 @@ def _entries_in_c(x: Any) -> Iterator[Any]:
         frame = x.gi_frame
         yield None if frame is None else frame.f_lasti
         for pair in () if frame is None else frame.f_locals.items():
+            yield from pair
+    elif isinstance(x, WeakKeyDictionary | WeakValueDictionary):
+        for pair in x.items():  # as functools.singledispatch has
             yield from pair
     elif isinstance(x, PurePath) or root == "itertools":
         yield str(x)

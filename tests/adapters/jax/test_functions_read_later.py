@@ -202,7 +202,11 @@ def test_every_way_of_reading(name, tmp_path):
             lambda a: optimize.brentq(lambda x, a: x + f(x, a) - 1, 0.0, 2.0, args=(a,))
         )
         x = optimize.brentq(lambda x: x + (P * x) ** 2 - 1, 0.0, 2.0)
-        assert close(pull(), -2 * P * x**2 / (1 + 2 * P**2 * x), 1e-6)
+        known = -2 * P * x**2 / (1 + 2 * P**2 * x)
+        assert close(pull(), known, 1e-6)
         change()
+        if name in ways_of_reading.CAPTURED:
+            assert close(pull(), known, 1e-6)
+            return
         with pytest.raises(rc.UnsupportedError, match=ERROR):
             pull()
