@@ -34,6 +34,7 @@ from rules_core._hosts.constant_numbers import (
     cotangent_of_constant,
     refuse_moving_constant,
 )
+from rules_core._hosts.expected_values import check_expected
 from rules_core._hosts.flat_call import FlatCall
 from rules_core._hosts.function_reads import Reads, reads_of
 from rules_core._hosts.functions_in import functions_in
@@ -99,6 +100,7 @@ __all__ = [
     "cell_value",
     "class_in_program",
     "content",
+    "check_expected",
     "codes",
     "cotangent_of_constant",
     "count_leaves",

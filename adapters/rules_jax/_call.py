@@ -139,7 +139,8 @@ def _without_rules(spec: Spec, leaves: Sequence[Any]) -> Any:
     if spec.primitive.host:
         reason = rc.why_not_derived(spec.primitive, args, kwargs, CONFIG)
         spec.host_primal.function.refusal = no_rule_text(spec.name, reason)
-        return spec.outs(leaves).template.fill(spec.primal(*leaves))
+        results = as_at_call(spec, leaves).primal(*leaves)
+        return spec.outs(leaves).template.fill(results)
     return spec.primitive.fun(*args, **kwargs)
 
 

@@ -21,7 +21,7 @@ from rules_torch._rules.lookup import find_rrule, has_frule
 from rules_torch._rules.outside_tensors import refuse_in_arguments, refuse_in_body
 from rules_torch._rules.read_later import reads_in
 from rules_torch._rules.residuals import ResidualCall
-from rules_torch._values.leaves import flatten
+from rules_torch._values.leaves import flatten, in_own_memory
 from rules_torch._values.older_vmap import run_whole_batch
 
 from ._compat import (
@@ -62,7 +62,8 @@ def dispatch(
         return _cast(primitive, args, kwargs)
     if kwargs or len(args) != primitive.table.arity:
         args, kwargs = primitive.bind(args, kwargs)
-    tensors, layout = _flatten_call(primitive, args, kwargs)
+    shared: list[Tensor] = []
+    tensors, layout = _flatten_call(primitive, args, kwargs, shared)
     if layout is not None:
         args, kwargs = unflatten(layout, tensors)
     elif primitive.shortcut is None:
@@ -74,7 +75,8 @@ def dispatch(
         if stays_whole(tensors) and _has_rules(primitive, args, kwargs):
             return call_exported(primitive, args, kwargs)
         if functorch_active() or forward_mode_active():
-            return _transformed(primitive, args, kwargs, tensors, layout)
+            own = in_own_memory(tensors, shared)
+            return _transformed(primitive, args, kwargs, own, layout)
     if not _grad_enabled():
         return run_primal(primitive, args, kwargs)
     wanted = [x.requires_grad for x in tensors]
@@ -86,8 +88,9 @@ def dispatch(
         return run_primal(primitive, args, kwargs)
     if layout is not None:
         refuse_in_arguments(primitive, layout, tensors)
+        tensors = in_own_memory(tensors, shared)
     call = ResidualCall(primitive, layout, rule)
-    call.reads = reads_in(primitive, layout)
+    call.reads = reads_in(primitive, layout, rule)
     if rule is not None and rule.needs:
         call.needs = call.needs_of(wanted)
     return call.result_of(apply_eager(call, *map(unwrap_dead, tensors)))
@@ -128,9 +131,15 @@ def _has_rules(
 
 
 def _flatten_call(
-    primitive: rc.Primitive, args: tuple[Any, ...], kwargs: dict[str, Any]
+    primitive: rc.Primitive,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    shared: list[Tensor],
 ) -> tuple[Sequence[Tensor], Any]:
-    """The tensors of a call and its layout, None where the arguments are tensors."""
+    """The tensors of a call and its layout, None where the arguments are tensors.
+
+    Those that share the memory of NumPy arrays are appended to `shared`.
+    """
     if not kwargs:
         for x in args:
             if not isinstance(x, Tensor):
@@ -139,7 +148,7 @@ def _flatten_call(
             return args, None
     tensors: list[Tensor] = []
     try:
-        layout = flatten((args, kwargs), tensors)
+        layout = flatten((args, kwargs), tensors, shared)
     except HiddenTensorsError as error:
         name = _name_of_hidden(primitive, args, kwargs)
         raise HiddenTensorsError(error.kind, primitive.table.label, name) from None
@@ -182,7 +191,7 @@ def _transformed(
     if layout is not None:
         refuse_in_arguments(primitive, layout, tensors)
     call = TransformCall(primitive, layout, rule)
-    call.reads = reads_in(primitive, layout)
+    call.reads = reads_in(primitive, layout, rule)
     call.reverse, call.pushes = reverse, pushes
     call.forward = max(len(levels.forward), 1) if forward else 0
     call.levels = None if forward and not levels.forward else levels

@@ -7,7 +7,7 @@ from typing import Any
 
 from rules_core._base.arrays import is_array
 from rules_core._base.errors import RuleDefinitionError
-from rules_core._dispatch.rule import Location
+from rules_core._dispatch.rule import AGAIN, Location
 from rules_core._dispatch.rule_key import describe
 from rules_core._dispatch.table import Table
 from rules_core._rules.frule_rrule import rrule
@@ -182,6 +182,8 @@ def _backward(
             return (*head, *others)
 
         return y, linear_pullback
+
+    setattr(linear_rrule, AGAIN, (adjoint,))
 
     def cotangents(dy: Any, args: tuple[Any, ...], kw: dict[str, Any]) -> Any:
         if isinstance(dy, AbstractZero):

@@ -14,8 +14,8 @@ from rules_core._base.rule_notes import note_rule
 from .rule_key import describe
 
 __all__ = [
-    "AUTHORS", "FROM_VALUE", "LINEAR", "PARTIALS", "SELECTION", "Location", "Rule",
-    "union",
+    "AGAIN", "AUTHORS", "FROM_VALUE", "LINEAR", "PARTIALS", "SELECTION", "Location",
+    "Rule", "union",
 ]  # fmt: skip
 
 # The attribute in which functions of `scalar_rule` keep the partials, in rows.
@@ -26,6 +26,8 @@ FROM_VALUE = "__rules_core_from_value__"
 # Attributes of functions that tell an AD system more about their derivatives.
 LINEAR = "__rules_core_linear__"
 SELECTION = "__rules_core_selection__"
+# That which lists the functions of a program that a pullback calls.
+AGAIN = "__rules_core_again__"
 
 
 class Location:
@@ -209,6 +211,11 @@ class Rule:
         Where a partial is zero, so is the cotangent, also of an infinity.
         """
         return getattr(self.function, SELECTION, None)
+
+    @property
+    def again(self) -> tuple[Callable[..., Any], ...]:
+        """Functions of the program that the pullback calls, after the value."""
+        return getattr(self.function, AGAIN, ())
 
     @property
     def signature(self) -> str:

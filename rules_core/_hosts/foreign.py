@@ -13,6 +13,7 @@ from functools import cached_property, update_wrapper
 from typing import Any
 
 from rules_core._base.arrays import is_array
+from rules_core._dispatch.rule import AGAIN
 from rules_core._primitives.declare import primitive
 from rules_core._primitives.primitive import Primitive
 from rules_core._primitives.shape_and_batch_rules import batch_rule, shape_rule
@@ -142,6 +143,7 @@ class Foreign(ABC):
             y = self.primitive(*args, **kwargs)
             return y, Pullback(_pull, self.primitive, y, kwargs or None, *args)
 
+        setattr(foreign_rrule, AGAIN, (self.f,))
         return foreign_rrule
 
     def _frule(self) -> Callable[..., Any]:

@@ -9,20 +9,23 @@ two functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from types import CellType, FunctionType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from rules_core._base.arrays import is_array_type
 from rules_core._base.errors import UnsupportedError
-from rules_core._base.opaque_modules import is_closed, root_of
+from rules_core._base.opaque_modules import OURS, is_closed, root_of
+from rules_core._primitives.primitive import Primitive
 from rules_core._tangents.structure import structure
 
 from .captured_variables import bound_to, content
 from .code_names import cell_value, names_read
-from .functions_in import PLAIN, functions_in
+from .expected_values import expecting, sample
+from .functions_in import PLAIN, functions_in, is_function
 from .outside_states import states
 from .read_places import Place, Search
 from .value_facts import Facts
@@ -42,10 +45,17 @@ class Reads:
             to the pullback as an argument leaves it out.
         hidden: Of all that is captured, by ids, the names of variables that are not
             the program's own.
+        objects: Arguments that a program may change, as instances.
+        own: Whether variables that the functions assign themselves are put back too:
+            where their value was computed from them, the pullback must be as well.
 
     Attributes:
         functions: The functions.
+        objects: The arguments.
         was: Of each place what stood there, in short.
+        varies: Whether anything was read but modules of libraries.
+        own: As the argument.
+        value: Samples of the results of the call, or nothing.
     """
 
     def __init__(
@@ -54,12 +64,22 @@ class Reads:
         *,
         captured: bool = True,
         hidden: Names = lambda _: set(),
+        objects: Iterable[Any] = (),
+        own: bool = False,
     ) -> None:
         self.functions, self._captured, self._hidden = functions, captured, hidden
+        self.objects, self.own = [*objects], own
+        self.varies = bool(self.objects)
+        self.value: list[Any] = []
         self._alive = Facts()  # what was looked at, whose ids stay valid
         self._cells: dict[int, tuple[CellType, Any]] = {}
-        self._own: set[Key] = set()  # the functions' own
+        self._own = _own_of(functions)
         self.was = self._now(self._alive, self._cells)
+        self.varies |= bool(self._cells)
+
+    def note(self, results: Iterable[Any]) -> None:
+        """Keep the value of the call, in NumPy, for pullbacks that compute it again."""
+        self.value = [sample(x) for x in results if x.dtype.kind in "fc"]
 
     def settle(self) -> None:
         """Leave out what the functions changed themselves since then.
@@ -86,20 +106,28 @@ class Reads:
         Raises:
             UnsupportedError: Something else was changed.
         """
-        own = {owner for _, owner in self._own}
+        own = set() if self.own else {owner for _, owner in self._own}
         then = [pair for key, pair in self._cells.items() if key not in own]
         with bound_to(then):
             path = self.changed()
             if path is not None:
                 raise UnsupportedError(self._text(label, path))
-            yield
+            with expecting(self.functions, self.value, label):
+                yield
             self.settle()
 
     def _text(self, label: str, path: str) -> str:
+        if path.startswith(_OBJECT):
+            return (
+                f"{label}: an argument must be at the pullback what it was at the "
+                f"value, but {path} was changed since. Pass a copy of it, or the "
+                "numbers that are in it, or change it after the backward pass."
+            )
         names = ", ".join(dict.fromkeys(map(_name, self.functions)))
         return (
-            f"{label}: a function that is an argument must read at the pullback what "
-            f"it read at the value, but {names} reads {path}, which was changed since. "
+            f"{label}: a function that runs later, for a derivative or in a compiled "
+            "program, must read at the pullback what it read at the value, but "
+            f"{names} reads {path}, which was changed since. "
             "Pass that value to the function as an argument, let it capture a copy, or "
             "change it after the backward pass."
         )
@@ -116,18 +144,27 @@ class Reads:
         for place in self._places(search, held, facts):
             path, value, owner = place
             own = path.partition(".")[0] in hidden or path.rpartition(".")[2] in written
-            if value is None or own:
+            if value is None:
+                continue
+            put_back = isinstance(owner, CellType) and (self.own or not own)
+            if put_back and cells is not None:
+                cells[id(owner)] = owner, content(owner)
+            if own:
+                self.varies |= self.own
                 continue
             if not self._captured and not is_outside(place, held):
                 continue
             facts.keep(owner)
             found[path, id(owner)] = facts.of(value)
-            if cells is not None and isinstance(owner, CellType):
-                cells[id(owner)] = owner, content(owner)
+            self.varies |= not _is_library(value)
         outside = states(search.words, search.codes, facts.texts)
-        found.update(((path, 0), state) for path, state in outside)
+        for path, state in outside:
+            found[path, 0] = state
+            self.varies = True
         for f in () if self._captured else self.functions:
             found.update(_named_functions(f, hidden, facts, set()))
+        for x in self.objects:
+            found[f"{_OBJECT} {type(x).__qualname__}", id(x)] = facts.of(x)
         return found
 
     def _places(
@@ -146,12 +183,48 @@ class Reads:
             yield from [*search.of_classes()]
 
 
-def reads_of(values: Any) -> Reads | None:
-    """What functions among values read; None if there are none."""
+_OBJECT = "one of type"
+# Places in which functions write, found in one call and left out in the others.
+_OWN: WeakKeyDictionary[Any, set[Key]] = WeakKeyDictionary()
+
+
+def _own_of(functions: list[Any]) -> set[Key]:
+    """The places of the functions' own, so far."""
+    if not functions:
+        return set()
+    f = functions[0]
+    f = getattr(f, "__func__", getattr(f, "func", f))
+    return _OWN.setdefault(f, set()) if isinstance(f, FunctionType) else set()
+
+
+def reads_of(values: Any, *, objects: Any = (), own: bool = False) -> Reads | None:
+    """What functions among values read; None if nothing can change.
+
+    Args:
+        values: Arguments of a call, and functions.
+        objects: Those of the arguments that may be instances.
+        own: As in `Reads`.
+    """
     if all(type(value) in PLAIN for value in values):
         return None
     functions = [x for value in values for x in functions_in(value)]
-    return Reads(functions) if functions else None
+    changeable = [x for x in objects if _is_changeable(x)]
+    if not functions and not changeable:
+        return None
+    reads = Reads(functions, objects=changeable, own=own)
+    return reads if reads.varies else None
+
+
+def _is_library(x: Any) -> bool:
+    """Whether a value is a module of a library, which no program changes."""
+    return isinstance(x, ModuleType) and is_closed(x.__name__.partition(".")[0])
+
+
+def _is_changeable(x: Any) -> bool:
+    """Whether an argument is an object of the program with contents."""
+    if type(x) in PLAIN or is_array_type(type(x)) or isinstance(x, type | ModuleType):
+        return False
+    return not (isinstance(x, Primitive) or is_function(x) or root_of(type(x)) in OURS)
 
 
 def _name(f: Any) -> str:

@@ -128,7 +128,8 @@ def _entries(x: Any, written: Collection[str]) -> Iterator[Any]:
     elif isinstance(x, partial):
         yield from (x.func, x.args, x.keywords)
     elif isinstance(x, FunctionType) and not is_closed(root_of(x)):
-        yield from map(cell_value, x.__closure__ or ())
+        cells = zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
+        yield from (cell_value(cell) for name, cell in cells if name not in written)
         yield from (x.__defaults__, x.__kwdefaults__, x.__dict__)
     else:
         yield from _entries_in_c(x)

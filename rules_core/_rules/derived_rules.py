@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from rules_core._base.errors import RulesCoreError
 from rules_core._dispatch.registry import find_table
-from rules_core._dispatch.rule import Location, Rule
+from rules_core._dispatch.rule import AGAIN, Location, Rule
 from rules_core._primitives.primitive import Primitive
 
 from .lookup import all_arguments, unwrap
@@ -165,10 +165,12 @@ def _make(kind: str, primitive: Primitive) -> Rule | None:
     fun, deriver = primitive.fun, find_deriver()
     place = Location.of(_code_of(fun))
     where = Location(place.file, place.line, place.module, f"derived by {deriver.name}")
+    function = deriver.derive(kind, primitive)
+    setattr(function, AGAIN, (fun,))
     return Rule(
         kind,
         fun,
-        deriver.derive(kind, primitive),
+        function,
         where,
         (),
         variadic=(object,),

@@ -1,8 +1,10 @@
 """Captured variables that are bound to earlier contents for a while."""
 
+import numpy as np
 import pytest
 
-from rules_core.extend import Reads, bound_to, content
+from rules_core import UnsupportedError
+from rules_core.extend import Reads, bound_to, check_expected, content
 
 
 def program():
@@ -59,3 +61,18 @@ def test_a_variable_that_was_unbound_is_bound_again_also_after_an_error():
     with pytest.raises(NameError):
         run()
     assert read(1.0) == 5.0
+
+
+def test_results_of_functions_that_run_again():
+    def f(x):
+        return x
+
+    equal = np.array_equal
+    reads = Reads([f], own=True)
+    reads.note([np.ones(3), np.zeros((2, 2))])
+    with reads.held("rule"):
+        check_expected(f, [np.zeros((2, 2)), np.ones(3)], equal)
+        check_expected(len, [np.full(3, 2.0)], equal)
+        with pytest.raises(UnsupportedError, match="another one"):
+            check_expected(f, [np.full(3, 2.0), np.zeros((2, 2))], equal)
+    check_expected(f, [np.full(3, 2.0)], equal)

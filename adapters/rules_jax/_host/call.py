@@ -8,7 +8,9 @@ the function it calls are applied one level up, and an error names what reaches 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from functools import partial
 from itertools import compress
 from typing import Any
@@ -18,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import rules_core as rc
+from rules_core.extend import Reads
 from rules_jax import _compat
 from rules_jax._errors import for_callback
 from rules_jax._values.jax_primitive import register
@@ -133,8 +136,63 @@ host_call_p = _compat.Primitive("host_call")
 host_call_p.multiple_results = True
 
 
+# What functions read that the calls traced now will run: facts, and a name.
+_LATER: ContextVar[tuple[tuple[Reads, str], ...]] = ContextVar("later", default=())
+
+
+@contextmanager
+def run_later(reads: Reads, name: str) -> Iterator[None]:
+    """While a call runs or is traced: its functions read what they read before.
+
+    So do they in the callbacks of the host calls that are traced meanwhile.
+    """
+    token = _LATER.set((*_LATER.get(), (reads, name)))
+    try:
+        with reads.held(name):
+            yield
+    finally:
+        _LATER.reset(token)
+
+
+def _as_traced(host: HostFunction) -> HostFunction:
+    """A host function whose runs find what was read when it was traced."""
+    later = _LATER.get()
+    if not later:
+        return host
+    run, batch = host.run, host.batch
+
+    def run_as_traced(arrays: list[Any]) -> Sequence[Any]:
+        with _held(later):
+            return run(arrays)
+
+    def batch_as_traced(*args: Any) -> Sequence[Any] | None:
+        with _held(later):
+            return None if batch is None else batch(*args)
+
+    return HostFunction(
+        host.name,
+        run_as_traced,
+        host.promise,
+        elementwise=host.elementwise,
+        batch=batch and batch_as_traced,
+        refusal=host.refusal,
+        owned=host.owned,
+        native=host.native,
+    )
+
+
+@contextmanager
+def _held(later: Sequence[tuple[Reads, str]]) -> Iterator[None]:
+    with ExitStack() as stack:
+        for reads, name in later:
+            stack.enter_context(reads.held(name))
+        yield
+
+
 def host_call(host: HostFunction, arrays: Sequence[Any]) -> list[Any]:
     """Results of a host function as JAX arrays, whether or not anything is traced."""
+    if any(isinstance(x, jax.core.Tracer) for x in arrays):
+        host = _as_traced(host)
     return list(host_call_p.bind(*arrays, host=host, size=None, batched=()))
 
 

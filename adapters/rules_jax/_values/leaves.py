@@ -175,7 +175,9 @@ def split(tree: Any) -> tuple[list[Any], Template]:
     for leaf in leaves:
         if is_dynamic(leaf):
             places.append(Slot(len(arrays)))
-            arrays.append(leaf if isinstance(leaf, jax.Array) else jnp.asarray(leaf))
+            # In memory of its own: JAX shares that of NumPy's arrays, even in a trace.
+            own = leaf if isinstance(leaf, jax.Array) else jnp.asarray(np.array(leaf))
+            arrays.append(own)
         else:
             places.append(leaf if isinstance(leaf, Fixed) else Fixed(leaf))
     return arrays, Template(treedef, places)

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
+from rules_core.extend import reads_of
 from rules_torch._closures.convert import TENSORS, is_bare, rebuild
 from rules_torch._closures.parts import captured
 from rules_torch._compat import (
@@ -56,15 +57,17 @@ class Slot:
         function: What calls the rule.
         quick: Whether calls can be quick.
         habit: How the last call went that was taken apart.
+        reads: Whether functions read something that the pullback calls again.
     """
 
-    __slots__ = ("function", "habit", "primitive", "quick", "rule")
+    __slots__ = ("function", "habit", "primitive", "quick", "reads", "rule")
 
     def __init__(self, primitive: rc.Primitive, rule: Any) -> None:
         self.primitive, self.rule = primitive, rule
         self.function = _function_of(primitive, rule)
         self.quick = rule.plain and not rule.host
         self.habit: Habit | None = None
+        self.reads = reads_of(rule.again) is not None
 
     def take_apart(self, args: Sequence[Tensor], pair: Any = None) -> Any:
         """A call in the general way, with which those after it are compared."""

@@ -104,6 +104,8 @@ def recorder(primitive: rc.Primitive, methods: Any) -> Recorder:
             return NotImplemented
         if slot is None or slot.rule is not rule:
             slot = slots[types] = Slot(primitive, rule)
+        if slot.reads:
+            return NotImplemented
         pair = None
         if slot.quick:
             try:

@@ -6,30 +6,38 @@ and entries of containers that the program changes before it calls `backward()`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
+
+import torch
+from torch import Tensor
 
 import rules_core as rc
 from rules_core.extend import Reads, reads_of
 from rules_torch._closures.reads import INERT
+from rules_torch._compat import lacks_data
+from rules_torch._framework import FRAMEWORK
 
-__all__ = ["as_before", "opaque_parts", "reads_in"]
+__all__ = ["as_before", "note_value", "opaque_parts", "reads_in"]
 
 _SAME = nullcontext()
 
 
-def reads_in(primitive: rc.Primitive, layout: Any) -> Reads | None:
-    """What functions read that are arguments, or that the rules call; None for none.
+def reads_in(primitive: rc.Primitive, layout: Any, rule: Any) -> Reads | None:
+    """What functions read that the pullback calls, and arguments; None for none.
 
     Args:
         primitive: The primitive.
         layout: That of `(args, kwargs)`, None where these are tensors.
+        rule: The rrule, or None.
     """
-    if layout is None and not primitive.helpers:
+    again = () if rule is None else rule.again
+    if layout is None and not primitive.helpers and not again:
         return None
-    given = () if layout is None else opaque_parts(layout)
-    return reads_of((*primitive.helpers, *given))
+    given = () if layout is None else tuple(opaque_parts(layout))
+    functions = (*primitive.helpers, *again, *given)
+    return reads_of(functions, objects=given, own=bool(again))
 
 
 def as_before(reads: Reads | None, primitive: rc.Primitive) -> Any:
@@ -39,6 +47,20 @@ def as_before(reads: Reads | None, primitive: rc.Primitive) -> Any:
         UnsupportedError: What they read was changed.
     """
     return _SAME if reads is None else reads.held(primitive.table.label)
+
+
+def note_value(reads: Reads, outputs: Sequence[Tensor]) -> None:
+    """Keep the value for a pullback that computes it again, where there are numbers."""
+    if all(_has_numbers(x) for x in outputs):
+        reads.note(x.numpy() for x in outputs)
+
+
+def _has_numbers(x: Tensor) -> bool:
+    plain = FRAMEWORK.is_concrete(x) and x.device.type == "cpu"
+    return plain and x.dtype in _NUMPY and not lacks_data(x)
+
+
+_NUMPY = (torch.float32, torch.float64, torch.complex64, torch.complex128)
 
 
 def opaque_parts(layout: Any) -> Iterator[Any]:

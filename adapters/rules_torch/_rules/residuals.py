@@ -22,7 +22,7 @@ from rules_torch._values.leaves import differentiable
 from .call import Call
 from .check_result import blame_result, refuse_number
 from .cuts import are_tracked, watched
-from .read_later import as_before
+from .read_later import as_before, note_value
 
 __all__ = ["ResidualCall"]
 
@@ -57,6 +57,8 @@ class ResidualCall(Call):
             self.reads.settle()
         self.numbers = self._holds_numbers()
         outputs = self.flatten_result(y)
+        if self.reads is not None and self.reads.own:
+            note_value(self.reads, outputs)
         if not outputs and (error := blame_result(self, blamed=False)) is not None:
             raise error
         if not outputs:

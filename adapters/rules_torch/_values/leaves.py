@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import FunctionType
 from typing import Any, final
 
@@ -16,7 +17,10 @@ from rules_torch._errors import HiddenTensorsError
 
 from .defaults import capturing_defaults, defaults_of
 
-__all__ = ["SymbolError", "TensorOpener", "as_array", "differentiable", "flatten"]
+__all__ = [
+    "SymbolError", "TensorOpener", "as_array", "differentiable", "flatten",
+    "in_own_memory",
+]  # fmt: skip
 
 
 class SymbolError(Exception):
@@ -36,8 +40,12 @@ def as_array(value: Any) -> Any:
     return value if hasattr(value, "__array__") else None
 
 
-def flatten(value: Any, tensors: list[Tensor]) -> Any:
+def flatten(
+    value: Any, tensors: list[Tensor], shared: list[Tensor] | None = None
+) -> Any:
     """The layout of `value`; its tensors are appended to `tensors`.
+
+    Those that share the memory of NumPy arrays are appended to `shared` as well.
 
     NumPy arrays are leaves as well: they become tensors, without copying where torch
     can share their memory. Objects and functions are opened as `rc.structure` does.
@@ -45,7 +53,21 @@ def flatten(value: Any, tensors: list[Tensor]) -> Any:
     Raises:
         HiddenTensorsError: Tensors are hidden where they cannot be taken out.
     """
-    return _flatten(value, tensors, _OPENER)
+    opener = _OPENER if shared is None else _Noting(shared)
+    return _flatten(value, tensors, opener)
+
+
+def in_own_memory(
+    tensors: Sequence[Tensor], shared: Sequence[Tensor]
+) -> Sequence[Tensor]:
+    """Tensors of a call, with copies of those that share memory with NumPy arrays.
+
+    A program may write into these before the pullback, which PyTorch does not count.
+    """
+    if not shared or torch.compiler.is_dynamo_compiling():
+        return tensors
+    lent = {*map(id, shared)}
+    return [x.clone() if id(x) in lent else x for x in tensors]
 
 
 class TensorOpener(Opener):
@@ -94,6 +116,22 @@ class _Copier(TensorOpener):
         """All arrays further inside are copied too."""
         del value
         return self
+
+
+@final
+class _Noting(TensorOpener):
+    """Notes the tensors of NumPy arrays."""
+
+    def __init__(self, shared: list[Tensor]) -> None:
+        super().__init__(Tensor)
+        self._shared = shared
+
+    def convert(self, value: Any) -> Tensor | None:
+        """The tensor of a NumPy array, noted."""
+        x = super().convert(value)
+        if x is not None:
+            self._shared.append(x)
+        return x
 
 
 def _from_numpy(value: Any) -> Tensor:
