@@ -66,6 +66,7 @@ from rules_core._rules.explain import EXPLAINERS, explained
 from rules_core._rules.named_cotangents import ordered_cotangents
 from rules_core._rules.numpy_functions import numpy_function
 from rules_core._tangents.broadcast_shapes import same_without_ones, summed_axes
+from rules_core._tangents.check import whole_numbers
 from rules_core._tangents.leaves import signed
 from rules_core._tangents.project import entries_given, entries_of
 from rules_core._tangents.sparse import is_sparse, is_sparse_class
@@ -135,6 +136,7 @@ __all__ = [
     "refuse_unknown",
     "register_framework",
     "same_without_ones",
+    "whole_numbers",
     "signed",
     "slots_of",
     "stand_in",

@@ -87,7 +87,7 @@ def to_torch(
         return handle
     own = rc.Primitive(handle.fun, **handle.flags)
     if out is not None:
-        own.__dict__["_out_torch"] = declared_shapes(_in_numpy(out), own)
+        own.own_shapes = declared_shapes(_in_numpy(out), own)
     own.__dict__["_autocast_torch"] = check_policy(autocast)
     return own
 

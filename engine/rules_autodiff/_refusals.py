@@ -6,13 +6,25 @@ from typing import Any, NoReturn
 from rules_autodiff._python.errors import EngineError, UnsupportedProgram
 from rules_autodiff._python.lifted_code import is_lifted_code
 from rules_autodiff._python.opaque import LIFTED_STANDARD, OWN, is_opaque_module
-from rules_core import explain, refuse_no_tangent, warn_if_skipped
+from rules_core import (
+    AbstractThunk,
+    AbstractZero,
+    ProjectionError,
+    StructuralTangent,
+    explain,
+    refuse_no_tangent,
+    structure,
+    warn_if_skipped,
+)
+from rules_core.extend import entries_of, whole_numbers
 
 __all__ = [
     "LIFTED",
     "asked_of",
+    "check_whole",
     "code_and_line",
     "keyword_error",
+    "name_cotangent",
     "name_of",
     "no_rule_error",
     "refuse",
@@ -24,6 +36,7 @@ __all__ = [
 ]
 
 
+CONTAINERS = (StructuralTangent, tuple, list, dict)
 LIFTED = "_factory.<locals>._ad_function.<locals>."  # before names in lifted code
 
 Place = tuple[Any, int] | None  # the code of a program, and a line of it
@@ -98,6 +111,13 @@ def asked_of(call: Any, place: int | None = None) -> str:
         return by
     own = place - (not call.bound)
     return f"{by} for {f'argument {own}' if own >= 0 else 'the function itself'}"
+
+
+def name_cotangent(call: Any, place: int) -> str:
+    """The argument whose cotangent a rule gives, and the rule, as text."""
+    own = place - (not call.bound)
+    what = "the function itself" if own < 0 else f"argument {own}"
+    return f"{what} ({call.rule.label})"
 
 
 def keyword_error(f: Any, name: str) -> EngineError:
@@ -430,3 +450,31 @@ def refuse_no_cotangent(call: Any, place: int, ct: Any) -> None:
     primal = call.rule.key if own < 0 else call.args[own]
     what = "the function itself" if own < 0 else f"argument {own}"
     refuse_no_tangent(call.rule, primal, ct, f"the cotangent of {what}")
+    check_whole(primal, ct, name_cotangent(call, place))
+
+
+WHOLE_CURE = (
+    "Integers carry no derivative. Convert it in the rule, or return ZeroTangent() for "
+    "zeros."
+)
+
+
+def check_whole(primal: Any, tangent: Any, path: str) -> None:
+    """Raise an error for a rule's tangent of integers, or with such an entry.
+
+    Raises:
+        ProjectionError: It is for a primal of floats; Python's integers are numbers.
+    """
+    if tangent is None or isinstance(tangent, (float, AbstractZero, AbstractThunk)):
+        return
+    dtype = whole_numbers(primal, tangent)
+    if dtype is not None:
+        must = "be floating or complex"
+        raise ProjectionError(path, must, f"dtype {dtype}", WHOLE_CURE)
+    if isinstance(tangent, CONTAINERS) and (level := structure(primal)) is not None:
+        try:
+            given = entries_of(level, tangent, path)
+        except ProjectionError:
+            return  # projection raises it
+        for name, value in zip(level.names, level.values, strict=True):
+            check_whole(value, given.get(name), f"entry {name!r} of {path}")

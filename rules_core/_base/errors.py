@@ -60,7 +60,7 @@ class RuleDefinitionError(RulesCoreError, TypeError):
 
 
 class PrimitiveError(RulesCoreError, ValueError):
-    """Two declarations of one primitive contradict each other."""
+    """Declarations of a primitive, or declaration and result, contradict each other."""
 
 
 class MixedHostsError(RulesCoreError, TypeError):
@@ -219,7 +219,11 @@ class ProjectionError(RulesCoreError, ValueError):
     """
 
     def __init__(self, path: str, must: str, got: str, cure: str = "") -> None:
-        self.path = path
+        self.path, self.parts = path, (must, got, cure)
         subject = f"the tangent of {path}" if path else "the cotangents"
         cure = f" {cure}" if cure else ""
         super().__init__(f"{subject} must {must}, but got {got}.{cure}")
+
+    def at(self, path: str) -> ProjectionError:
+        """This error for another path, which names the rule too."""
+        return ProjectionError(path, *self.parts)

@@ -386,6 +386,10 @@ class Table:
     def _changed(self) -> None:
         """Clear everything that depends on the rules."""
         self.told.clear()
+        self.forget_shortcuts()
+
+    def forget_shortcuts(self) -> None:
+        """Let calls find out again by which mechanism they run."""
         if self.shortcuts:
             for handle in tuple(self.shortcuts):
                 handle.shortcut = None

@@ -20,6 +20,7 @@ from rules_core._dispatch.table import LOCK, Table
 
 from .copies import with_copies
 from .find_host import ARRAYLESS, check_captured, find_adapter
+from .kept_promises import Keep, keeper
 from .shape_and_batch_rules import (
     elementwise_batch_rule,
     elementwise_shape_rule,
@@ -67,6 +68,8 @@ class Primitive(Generic[P, R]):
         copy_out: Whether its results are copied.
         native: Compiled code that computes the same: declared, or a ufunc itself.
         run: Calls it, with these copies.
+        keep: `keep(y, args, kwargs)` compares a result with the declaration.
+        own_shapes: A shape rule of this primitive alone.
         helpers: Functions that its rules call, which may read values from outside as
             its body may.
         probe: Shows adapters whether the helpers use a value from outside.
@@ -92,6 +95,7 @@ class Primitive(Generic[P, R]):
         "helpers",
         "host",
         "native",
+        "own_shapes",
         "persistent",
         "probe",
         "pure",
@@ -125,6 +129,7 @@ class Primitive(Generic[P, R]):
         self._check_host()
         self.run = with_copies(fun, copy_in=copy_in, copy_out=copy_out)
         self.cells: tuple[Any, ...] = getattr(fun, "__closure__", None) or ()
+        self.own_shapes: Callable[..., Any] | None = None
         self.helpers: tuple[Any, ...] = ()
         self.probe: Callable[..., Any] | None = None
         self.persistent = False
@@ -177,7 +182,7 @@ class Primitive(Generic[P, R]):
             if adapter is None:
                 if self.cells or self.helpers:
                     check_captured(self, args, kwargs)
-                return cast("R", self.run(*args, **kwargs))
+                return cast("R", self.checked(*args, **kwargs))
             if self.table.check is not None:
                 self.table.check(args, kwargs)
             return cast("R", adapter.call(self, args, kwargs))
@@ -189,12 +194,36 @@ class Primitive(Generic[P, R]):
         """A call as a compiler traces it: there are no shortcuts in a graph."""
         adapter = find_adapter(args, kwargs)
         if adapter is None:
-            return self.run(*args, **kwargs)
+            return self.checked(*args, **kwargs)
         if self.table.check is not None:
             self.table.check(args, kwargs)
         return adapter.call(self, args, kwargs)
 
     traced_as(__call__, call_traced)
+
+    @property
+    def keep(self) -> Keep | None:
+        """`keep(y, args, kwargs)`: the result of `run` as it was declared, or an error.
+
+        None where there is nothing to compare.
+        """
+        shapes = self.table.shapes
+        known = self.__dict__.get("_keep")
+        if known is None or known[0] is not shapes:
+            known = self.__dict__["_keep"] = shapes, keeper(self)
+        return cast("Keep | None", known[1])
+
+    @property
+    def checked(self) -> Callable[..., Any]:
+        """`run`, with results as they were declared."""
+        run, keep = self.run, self.keep
+        if keep is None:
+            return run
+
+        def checked_run(*args: Any, **kwargs: Any) -> Any:
+            return keep(run(*args, **kwargs), args, kwargs)
+
+        return checked_run
 
     def search_also(self, helpers: Iterable[Any], probe: Callable[..., Any]) -> None:
         """Let what functions of a rule read from outside count as the body's.

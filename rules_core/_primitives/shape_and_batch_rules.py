@@ -72,6 +72,7 @@ class _SideRule:
             if old and (old.module, old.name) != (new.module, new.name):
                 raise RuleClashError(old, new)
             setattr(table, self.slot, new)
+            table.forget_shortcuts()
 
     def __reduce__(self) -> str:
         return self.kind

@@ -11,13 +11,16 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
+from rules_core._base.arrays import is_array
 from rules_core._base.errors import (
     RuleResultError,
     TangentCountError,
 )
+from rules_core._dispatch.registry import find_table
 from rules_core._dispatch.rule import Rule
 from rules_core._tangents.canonical import tangent_type, zero_tangent
 from rules_core._tangents.containers import Tangent, backing
+from rules_core._tangents.leaves import is_numpy
 from rules_core._tangents.project import materialise
 from rules_core._tangents.thunks import AbstractThunk
 from rules_core._tangents.zeros import AbstractZero, NoTangent, ZeroTangent
@@ -72,6 +75,20 @@ class RuleCall:
         """How many cotangents the author's pullback must return."""
         return len(self.args) + (not self.method)
 
+    def declared(self, y: Any) -> Any:
+        """The rule's result as a host function declares it.
+
+        An integer in place of a promised float has no tangent: the rule would be lost.
+        """
+        if isinstance(y, float) or (is_numpy(y) and y.dtype.kind in "fc"):
+            return y
+        table = find_table(self.rule.key)
+        handle = None if table is None else table.primitive
+        keep = None if handle is None else handle.keep
+        if keep is None or (is_array(y) and not is_numpy(y)):
+            return y
+        return keep(y, self.args, self.kwargs)
+
     def check_cotangents(self, result: Any) -> tuple[Any, ...]:
         """The rule's cotangents in order, from a tuple or a dict by names.
 
@@ -94,6 +111,7 @@ class RRuleCall(RuleCall):
         y, pullback = self.rule.call(self.config, (), self.args, self.kwargs, needs)
         if not callable(pullback):
             raise RuleResultError(self.rule, (y, pullback))
+        y = self.declared(y)
         if self.outer is not None:
             pullback = self.outer.pullback(pullback, self)
         elif self.method != self.bound:
@@ -133,7 +151,8 @@ class FRuleCall(RuleCall):
             TangentCountError: Their number is wrong.
         """
         inner = self._inner(tangents)
-        return self.rule.call(self.config, (inner,), self.args, self.kwargs, needs)
+        y, dy = self.rule.call(self.config, (inner,), self.args, self.kwargs, needs)
+        return self.declared(y), dy
 
     def run_lazy(self, tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Like `run`, with tangents that need not be concrete."""
@@ -144,7 +163,8 @@ class FRuleCall(RuleCall):
         if not self.rule.symbolic_zeros:
             primals = self.args if self.method else (self.rule.key, *self.args)
             inner = tuple(map(_concrete, primals, inner))
-        return self.rule.call(self.config, (inner,), self.args, self.kwargs, needs)
+        y, dy = self.rule.call(self.config, (inner,), self.args, self.kwargs, needs)
+        return self.declared(y), dy
 
     def _inner(self, tangents: tuple[Any, ...]) -> tuple[Any, ...]:
         """The rule's own tangents, with zeros for arguments outside the call."""

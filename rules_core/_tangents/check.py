@@ -14,7 +14,7 @@ from rules_core._base.errors import NoTangentError, ProjectionError
 
 from .canonical import has_own_tangent, has_tangent, tangent_type
 from .containers import StructuralTangent
-from .leaves import is_complex
+from .leaves import is_complex, is_float0, is_number
 from .project import entries_of, missing_entry
 from .structure import entry_path, structure
 from .thunks import AbstractThunk, InplaceableThunk, unthunk
@@ -28,6 +28,7 @@ __all__ = [
     "leaves",
     "refuse_no_tangent",
     "snapshot",
+    "whole_numbers",
 ]
 
 
@@ -169,6 +170,39 @@ def refuse_no_tangent(rule: Any, x: Any, dx: Any, what: str) -> None:
         raise missing_entry(at) from None
     if path is not None:
         raise NoTangentError(rule, f"{what}{path}")
+
+
+def whole_numbers(x: Any, dx: Any) -> str | None:
+    """The dtype of a tangent that holds integers or truth values, for floats.
+
+    They carry no derivative: a truncated slope, or a comparison, was meant to be
+    another value. Python's integers are numbers that an author wrote, such as 0 and 1.
+
+    Args:
+        x: The primal.
+        dx: The rule's tangent or cotangent.
+
+    >>> import numpy as np
+    >>> from rules_core.extend import whole_numbers
+    >>> (
+    ...     whole_numbers(1.5, np.asarray(2)),
+    ...     whole_numbers(1.5, 2.0),
+    ...     whole_numbers(1.5, 2),
+    ... )
+    ('int64', None, None)
+    """
+    if isinstance(dx, bool):
+        found = "bool"
+    elif is_array(dx) and not is_float0(dx):
+        found = str(dx.dtype).rpartition(".")[2]
+        if not found.startswith(_WHOLE):
+            return None
+    else:
+        return None
+    return found if is_number(x) else None
+
+
+_WHOLE = ("bool", "int", "uint")
 
 
 def _misplaced(x: Any, dx: Any, path: str, seen: frozenset[int]) -> str | None:

@@ -43,7 +43,7 @@ def project(value: Any, aval: Any, what: str, *, tangent: bool = False) -> Any:
     Raises:
         RuleOutputError: It is no array, or its shape cannot be brought to the primal's.
     """
-    x = _fit(_as_array(value, jnp.asarray, what), aval, what, tangent)
+    x = _fit(_array_of(value, jnp.asarray, aval, what), aval, what, tangent)
     return match_placement(match_weak(x, aval), aval)
 
 
@@ -51,13 +51,28 @@ def project_host(value: Any, primal: Any, what: str, *, tangent: bool = False) -
     """Project NumPy arrays, for rules that run on the host; None is zero."""
     if value is None:
         return np.zeros_like(primal)
-    x = _fit(_as_array(value, np.asarray, what), primal, what, tangent)
+    x = _fit(_array_of(value, np.asarray, primal, what), primal, what, tangent)
     return np.asarray(x)
 
 
 def match_weak(x: Any, aval: Any) -> Any:
     """`x` weakly typed if `aval` is."""
     return weaken(x) if aval.weak_type and not x.weak_type else x
+
+
+def _array_of(value: Any, asarray: Callable[[Any], Any], like: Any, what: str) -> Any:
+    """A value that a rule gave as an array; integers of arrays are no derivative."""
+    x = _as_array(value, asarray, what)
+    whole = jnp.issubdtype(x.dtype, jnp.integer) or x.dtype == bool
+    number = isinstance(value, int) and not isinstance(value, bool)
+    if not whole or number or not jnp.issubdtype(like.dtype, jnp.inexact):
+        return x
+    message = (
+        f"{what} has dtype {x.dtype}, but must be floating or complex, as its primal "
+        f"of dtype {like.dtype}: integers carry no derivative. Convert it in the rule, "
+        "or return ZeroTangent() for zeros."
+    )
+    raise RuleOutputError(message)
 
 
 def _as_array(value: Any, asarray: Callable[[Any], Any], what: str) -> Any:

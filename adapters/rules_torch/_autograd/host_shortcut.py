@@ -79,7 +79,7 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
     import numpy as np
 
     copies, recorded = needs_copies(primitive), _recorded(primitive)
-    fun, array_type, count = primitive.run, np.ndarray, getrefcount
+    fun, array_type, count = primitive.checked, np.ndarray, getrefcount
     # An elementwise function of integers has a floating result.
     floats, kept = tuple(map(np.dtype, "fdFD")), not primitive.elementwise
     # An array that only `y` refers to shares its memory with no other; ufuncs make one,

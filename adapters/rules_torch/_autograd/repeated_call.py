@@ -35,6 +35,9 @@ from .eager import LEFT_OUT, apply_eager, attached, pull
 __all__ = ["Slot", "Unlike", "apply_quick"]
 
 _grad_enabled = torch.is_grad_enabled
+_WHOLE = frozenset(
+    {torch.bool, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8}
+)
 
 
 class Unlike(Exception):
@@ -181,6 +184,8 @@ class QuickFunction(torch.autograd.Function):
         y, pullback = pair
         if habit is None or type(y) is not Tensor or type(pullback) is not habit.kind:
             raise Unlike(pair)
+        if y.dtype in _WHOLE:  # converted if the function is declared to return floats
+            raise Unlike(pair)
         head, residuals = _parts(pullback)
         # Its defaults do not count: given as many arguments, the same code needs none.
         if (
@@ -264,6 +269,8 @@ def _habit(call: ResidualCall, tensors: Sequence[Tensor], pair: Any) -> Habit | 
     """The form that later calls are expected to have; None if too much may differ."""
     y, pullback = pair
     if type(y) is not Tensor or call.plan is None or not is_bare(call.plan):
+        return None
+    if y.dtype in _WHOLE:
         return None
     values = (*tensors, y, *_parts(pullback)[1])
     ids = [*map(id, values)]

@@ -15,7 +15,7 @@ from rules_torch._config import CONFIG
 from rules_torch._values.exchange import lend, take
 from rules_torch._values.leaves import as_array
 from rules_torch._values.meta import common_device
-from rules_torch._values.numpy_arrays import from_numpy
+from rules_torch._values.numpy_arrays import from_numpy, to_numpy, torch_dtype
 
 from .lent_arrays import call_lent
 
@@ -36,6 +36,16 @@ _UNLIKE = (
 _SIZE = (
     "{}: its batch rule must return the batch axis first, of size {}, but got a result "
     "of shape {}. Return what is not batched with False."
+)
+
+_NO_NUMBERS = (
+    "host function {} must return numbers of a dtype that PyTorch has, but got others, "
+    "such as objects or texts. Convert the result in the function."
+)
+_UNPROMISED = (
+    "{}: its batch rule must return what its declaration promises, of shape {} and {} "
+    "for this batch, but got a result of shape {} and {}. Correct the batch rule or "
+    "the declaration."
 )
 
 
@@ -135,7 +145,8 @@ class PrimalJob(Job):
 
     def _call(self, arrays: list[Any]) -> list[Any]:
         args, kwargs = unflatten(self.layout, arrays)
-        return [self.primitive.run(*args, **kwargs)]
+        run = self.primitive.run if self.foreign else self.primitive.checked
+        return [run(*args, **kwargs)]
 
     def on_arrays(
         self, fn: Callable[[list[Any]], Any], tensors: Sequence[Tensor]
@@ -159,7 +170,10 @@ class PrimalJob(Job):
         if self.foreign:  # nothing else refers to its memory
             outputs = [take(y).to(device) for y in found]
         else:
-            outputs = from_numpy(found, device)
+            try:
+                outputs = from_numpy(found, device)
+            except TypeError as error:
+                raise rc.UnsupportedError(_NO_NUMBERS.format(self.label())) from error
         if not self.primitive.elementwise:
             stood_for = single_precision(self, tensors)
             return [_cast(x, stood_for.get(x.dtype, x.dtype)) for x in outputs]
@@ -301,7 +315,40 @@ class BatchJob(PrimalJob):
                 raise rc.UnsupportedError(
                     _SIZE.format(self.label(), size, tuple(x.shape))
                 )
-        return [x if flag else x.expand(size, *x.shape) for x, flag in pairs]
+        found = [x if flag else x.expand(size, *x.shape) for x, flag in pairs]
+        return self._as_declared(found, tensors)
+
+    def _as_declared(
+        self, found: list[Tensor], tensors: Sequence[Tensor]
+    ) -> Sequence[Tensor]:
+        """The results of a batch as the function promises those of one example."""
+        keep, size = self.primitive.keep, self.size(tensors)
+        if keep is None or not size:
+            return found
+        pairs = zip(tensors, self.wanted, strict=True)
+        example = [to_numpy(x[0] if flag else x) for x, flag in pairs]
+        promised: list[Any] = []
+        flatten(keep.ask(*unflatten(self.layout, example)), promised, _PROMISED)
+        if len(promised) != len(found):
+            return found
+        stood_for = single_precision(self, tensors)
+        return [
+            self._fitted(x, (size, *p.shape), p.dtype, stood_for)
+            for x, p in zip(found, promised, strict=True)
+        ]
+
+    def _fitted(self, x: Tensor, shape: Any, dtype: Any, stood_for: Any) -> Tensor:
+        wanted = torch_dtype(dtype)
+        left = x.is_complex() and not wanted.is_complex
+        if (
+            tuple(x.shape) != shape
+            or left
+            or (dtype.kind in "biu" and x.is_floating_point())
+        ):
+            raise rc.UnsupportedError(
+                _UNPROMISED.format(self.label(), shape, wanted, tuple(x.shape), x.dtype)
+            )
+        return x.to(stood_for.get(wanted, wanted))
 
     def _one_by_one(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """Run examples one by one, if the batch rule declined."""
@@ -345,7 +392,7 @@ def single_precision(
 
     NumPy has no bfloat16. `to_torch(f, out=…)` says itself what is meant.
     """
-    if job.foreign or "_out_torch" in job.primitive.__dict__:
+    if job.foreign or job.primitive.own_shapes is not None:
         return {}
     dtypes = {x.dtype for x in tensors if x.is_floating_point()}
     narrow = torch.bfloat16 in dtypes and torch.float32 not in dtypes
@@ -390,3 +437,4 @@ def _parts(layout: Any) -> Sequence[Any]:
 _NUMBERS = (int, float, complex)  # a result that is one becomes a tensor
 _RESULT = Opener((float, complex), as_array)
 _FLAGS = Opener(bool)
+_PROMISED = Opener(rc.ShapeDtype)

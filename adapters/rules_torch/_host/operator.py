@@ -81,7 +81,7 @@ def shapes_of(job: PrimalJob, tensors: Sequence[Tensor]) -> tuple[list[Any], Any
         names = tuple(range(many))
         result = ("sequence", tuple, names, (LEAF,) * many) if many > 1 else None
         return [one] * many, result
-    rule = primitive.__dict__.get("_out_torch") or primitive.shape_rule
+    rule = primitive.own_shapes or primitive.shape_rule
     if rule is None:
         raise UntraceableError(
             primitive.table.label,

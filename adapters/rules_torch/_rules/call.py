@@ -50,7 +50,13 @@ from rules_torch._values.older_vmap import run_whole_batch
 from rules_torch._values.tangents import check_dtype, fitted, leaves_of, read_tangents
 
 from .autocast import State, current, resumed
-from .check_result import blame_result, check_pattern, check_result, check_shapes
+from .check_result import (
+    as_declared,
+    blame_result,
+    check_pattern,
+    check_result,
+    check_shapes,
+)
 from .cuts import watched_if_tracked
 from .derived_mode import transposed_push
 from .host_rules import pull_host, push_host, start_host
@@ -141,6 +147,7 @@ class Call:
             return start_host(self, tensors)
         found, self.found = self.found, None
         y, pullback = found or self._run_rrule(tensors)
+        y = as_declared(self, y, tensors)
         if is_watching():
             check_result(self, y)
         self.plan, residuals = convert(pullback)
@@ -431,7 +438,7 @@ class Call:
             if not any(map(lacks_data, tensors)):
                 blame_rule(found.rule, error, self.arguments(tensors)[0])
             raise
-        return self._read_tangent(found.rule, y, dy)
+        return self._read_tangent(found.rule, y, dy, tensors)
 
     def _tangents(
         self, rule: Any, tensors: Sequence[Tensor], tangents: Sequence[Tensor | None]
@@ -450,9 +457,11 @@ class Call:
         ]
         return (rc.NoTangent(), *given)
 
-    def _read_tangent(self, rule: Any, y: Any, dy: Any) -> Cotangents:
+    def _read_tangent(
+        self, rule: Any, y: Any, dy: Any, tensors: Sequence[Tensor]
+    ) -> Cotangents:
         expected = self.outputs
-        ys = self.flatten_result(y)
+        ys = self.flatten_result(as_declared(self, y, tensors))
         check_shapes(rule, expected, self.outputs)
         alike = isinstance(dy, Tensor) and self.result is None and dy.dtype is y.dtype
         if alike and dy.shape == y.shape:

@@ -12,14 +12,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
+import rules_core as rc
+from rules_core.extend import unflatten
 from rules_torch._compat import fake_mode
 from rules_torch._errors import NotGenericError, ResultShapeError
 from rules_torch._host.jobs import PrimalJob
 from rules_torch._host.operator import shapes_of
-from rules_torch._values.leaves import flatten
+from rules_torch._values.leaves import differentiable, flatten
 from rules_torch._values.meta import Meta, is_ragged, pattern
 
 __all__ = [
+    "as_declared",
     "blame_result",
     "check_pattern",
     "check_result",
@@ -69,6 +72,30 @@ def check_result(call: Any, y: Any) -> None:
     error = _unlike(call.rrule, expected, metas(y), blamed=False, strict=True)
     if error is not None:
         raise error
+
+
+def as_declared(call: Any, y: Any, tensors: Sequence[Tensor]) -> Any:
+    """A rule's result, with floats where its host function promises them.
+
+    Integers have no tangent: the rule would be lost.
+    """
+    if not call.primitive.host or (isinstance(y, Tensor) and differentiable(y)):
+        return y
+    found: list[Tensor] = []
+    layout = flatten(y, found)
+    if all(map(differentiable, found)):
+        return y
+    try:
+        job = PrimalJob(call.primitive, call.full_layout())
+        expected, _ = shapes_of(job, tensors)
+    except rc.RulesCoreError:  # it declares nothing
+        return y
+    if len(found) != len(expected):
+        return y
+    pairs = zip(found, expected, strict=True)
+    return unflatten(
+        layout, [y if differentiable(y) else y.to(d) for y, (_, d) in pairs]
+    )
 
 
 def check_shapes(rule: Any, expected: Sequence[Meta], got: Sequence[Meta]) -> None:

@@ -9,7 +9,13 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
-from rules_core.extend import LEAF, leaf_paths, read_tangent, same_without_ones
+from rules_core.extend import (
+    LEAF,
+    leaf_paths,
+    read_tangent,
+    same_without_ones,
+    whole_numbers,
+)
 from rules_torch._errors import CotangentError
 
 from .leaves import differentiable
@@ -71,13 +77,12 @@ def _tangent(rule: Any, what: str, path: str, y: Tensor, dy: Any) -> Tensor:
         dy.throw(rule.label)
     if dy is None or isinstance(dy, rc.AbstractZero):
         return torch.zeros_like(y)
+    check_dtype(rule, what, dy)
     canonical = fitted(rule, what, path, y, dy)
-    if isinstance(dy, Tensor):
-        if not same_without_ones(dy.shape, y.shape):
-            shapes = f"{tuple(y.shape)}, but got {tuple(dy.shape)}"
-            cause = f"It must have the result's shape {shapes}."
-            raise CotangentError(rule, what, cause)
-        check_dtype(rule, what, dy)
+    if isinstance(dy, Tensor) and not same_without_ones(dy.shape, y.shape):
+        shapes = f"{tuple(y.shape)}, but got {tuple(dy.shape)}"
+        cause = f"It must have the result's shape {shapes}."
+        raise CotangentError(rule, what, cause)
     return torch.as_tensor(canonical, dtype=y.dtype, device=y.device)
 
 
@@ -85,11 +90,13 @@ def check_dtype(rule: Any, what: str, dx: Any) -> None:
     """Refuse integers, which carry no derivative.
 
     Raises:
-        CotangentError: It is a tensor of integers.
+        CotangentError: It is a tensor or array of integers, or a truth value.
     """
-    if isinstance(dx, Tensor) and not differentiable(dx):
+    is_whole = isinstance(dx, Tensor) and not differentiable(dx)
+    dtype = dx.dtype if is_whole else whole_numbers(1.0, dx)
+    if dtype is not None:
         cause = (
-            f"It must be floating or complex, but got {dx.dtype}. Return ZeroTangent() "
-            "for zeros."
+            f"It must be floating or complex, but got {dtype}. Convert it in the rule, "
+            "or return ZeroTangent() for zeros."
         )
         raise CotangentError(rule, what, cause)

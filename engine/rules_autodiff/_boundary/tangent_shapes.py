@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._python.values import is_number
-from rules_autodiff._refusals import asked_of
+from rules_autodiff._refusals import asked_of, check_whole
 from rules_core import (
     AbstractThunk,
     AbstractZero,
@@ -30,7 +30,8 @@ def check_tangent(y: Any, dy: Any, found: Any, below: Any) -> None:
     Raises:
         NoTangentError: It, or an entry of it, is `NoTangent()` for a value with a
             tangent.
-        ProjectionError: It has another shape; axes of length one may differ.
+        ProjectionError: It has another shape, where axes of length one may differ, or
+            holds integers.
     """
     refuse_no_tangent(found.rule, y, dy, "the tangent of the result")
     _check(y, dy, found, below)
@@ -42,6 +43,7 @@ def _check(y: Any, dy: Any, found: Any, below: Any) -> None:
     if is_number(y) or isinstance(y, np.ndarray):
         if isinstance(dy, np.ndarray) or is_number(dy):
             _check_shape(np.shape(y), np.shape(dy), found)
+            check_whole(y, dy, f"the result ({found.rule.label})")
         return
     if dy is None or isinstance(dy, (AbstractZero, NotImplementedTangent)):
         return

@@ -66,6 +66,7 @@ from .buffers import check_foreign, check_lent
 from .bytes import check_read
 from .close_calls import whole
 from .constant_callbacks import watched
+from .declared_results import as_declared
 from .given_values import check_given
 from .interface import Hooks
 from .numpy_protocols import as_entry, by_protocol
@@ -261,7 +262,8 @@ def has_rules(run: Hooks, f: Any) -> bool:
 
 def call_primitive(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
     """A primitive is its function; its rules are found under that function."""
-    return run.call(f.run, *args, **kwargs)
+    y = run.call(f.run, *args, **kwargs)
+    return y if f.keep is None else as_declared(run, f, y, args, kwargs)
 
 
 def call_class(run: Hooks, cls: Any, args: Any, kwargs: Any) -> Any:

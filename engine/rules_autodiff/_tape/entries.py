@@ -41,6 +41,7 @@ from rules_core import (
 )
 from rules_core.extend import note_rule, ordered_cotangents
 
+from .named_cotangents import add_cotangent
 from .sweep import putting_back
 
 __all__ = [
@@ -152,7 +153,7 @@ class RuleEntry:
             if type(slot) is Branch:
                 inner.append((slot, ct))
             else:
-                add_to(slot, ct, below)
+                add_cotangent(self.call, place, slot, ct, below)
         if inner:
             add_together(inner, below)
 

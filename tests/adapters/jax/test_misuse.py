@@ -94,8 +94,9 @@ def test_a_tangent_is_not_summed_as_a_cotangent_is(host):
 @pytest.mark.parametrize("kind", KINDS)
 def test_booleans(kind, host):
     assert wrong(kind, host, lambda d: d > 0) == (
-        "has dtype bool, but must have numbers like its primal's float64. Return an "
-        "array like the primal."
+        "has dtype bool, but must be floating or complex, as its primal of dtype "
+        "float64: integers carry no derivative. Convert it in the rule, or return "
+        "ZeroTangent() for zeros."
     )
 
 

@@ -50,7 +50,7 @@ def doubled_as_c_does(x):
 
 def doubled_in_a_view(x):
     memoryview(np.atleast_1d(x)).cast("B")[0:1] = b"\0"
-    return np.array([2.0, 4.0, 6.0][: x.size])
+    return np.array([2.0, 4.0, 6.0][: x.size]).reshape(x.shape)
 
 
 @pytest.mark.parametrize("rules", [False, True])

@@ -62,9 +62,9 @@ KEYWORD = (
     "make 'by' a positional argument."
 )
 PROMISE = (
-    "promises.<locals>.part: its shape rule must give the result's shape and dtype, "
-    "but got {} where the function returned (1,) of torch.float32. Correct the "
-    "shape rule."
+    "host function promises.<locals>.part: the result must be an array of shape (3,) "
+    "and dtype float32, as its declaration promises, but got an array of shape (1,) "
+    "and dtype float32. Correct out= or the shape rule, or what the function returns."
 )
 UNTRACEABLE = "bare.<locals>.sorted_ cannot be compiled by torch:"
 TEXTS = {
@@ -257,13 +257,8 @@ TEXTS = {
     ),
     "promised shape": (
         lambda: operates(promises((3,))),
-        rc.UnsupportedError,
-        PROMISE.format("(3,) of torch.float32"),
-    ),
-    "promised dtype": (
-        lambda: operates(promises((1,), "complex64")),
-        rc.UnsupportedError,
-        PROMISE.format("(1,) of torch.complex64"),
+        rc.PrimitiveError,
+        PROMISE,
     ),
     "exported transform": (
         exports_a_transform,

@@ -87,6 +87,8 @@ class OwnCalls(Part):
                 refuse(f"{function_in_words(function)} is given copies", node)
             place = Place(f.place, "{}.fun")
             if not self.has_rules(function.fun):
+                if function.keep is not None:
+                    refuse(f"{function_in_words(function)} declares its result", node)
                 known = self.reader.captures.found(function.fun, place)
                 return self.reader.known_calls.call(known, node)
             function = function.fun

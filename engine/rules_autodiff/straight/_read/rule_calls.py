@@ -76,6 +76,13 @@ def is_pure(ruled: Ruled) -> bool:
     return not ruled.rule.constant and getattr(handle, "pure", True)
 
 
+def as_declared(ruled: Ruled) -> Any:
+    """The function; a host function with its results as its declaration promises."""
+    handle = ruled.handle
+    keeps = type(handle) is Primitive and handle.keep is not None
+    return handle.checked if keeps else ruled.function
+
+
 def has_rules(f: Any, *modes: Any) -> bool:
     """Whether a function has rules of one of these modes."""
     try:
@@ -146,9 +153,10 @@ def written(
     reader: Any, ruled: Ruled, result: Kind, operands: list[Value], options: Any
 ) -> Value:
     """The call, and the way back through it."""
-    unit, function = reader.unit, ruled.function
+    unit, function = reader.unit, as_declared(ruled)
     active = tuple([i for i, x in enumerate(operands) if x.active])
-    name = function.__name__ if function.__name__.isidentifier() else "function"
+    name = ruled.function.__name__
+    name = name if name.isidentifier() else "function"
     if not reader.tracing and ruled.rule.authors_partials is None:
         refuse("a test asks for the value that a rule gives")
     if not (active and reader.tracing):
@@ -204,7 +212,7 @@ def pushed(
     active = tuple([i for i, x in enumerate(values) if x.active])
     partials = partials_of(ruled, active, len(values))
     if partials is not None:
-        forward = of_partials(ruled.function, partials, result, active)
+        forward = of_partials(as_declared(ruled), partials, result, active)
     else:
         rule = needing(ruled, ruled.rule.function, active, len(values))
         forward = by_frule(rule, result, active)
@@ -259,7 +267,7 @@ def calls_of(
     count = len(ruled.classes[0])
     partials = partials_of(ruled, active, count) if simple else None
     if partials is not None:
-        return of_arrays(function, partials, result, active)
+        return of_arrays(as_declared(ruled), partials, result, active)
     if simple:
         run_rule = needing(ruled, rule.function, active, count)
         return by_rule(run_rule, result, active, rule)
