@@ -7,6 +7,7 @@ framework has the same programs.
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, rrule
@@ -201,7 +202,11 @@ def buffer_of_a_solver(x):
     return total
 
 
-BUFFERS = (buffer_alone, buffer_in_a_dict, buffer_of_a_solver)
+BUFFERS = (
+    buffer_alone,
+    buffer_in_a_dict,
+    pytest.param(buffer_of_a_solver, marks=pytest.mark.full),
+)
 
 
 class Setting:
