@@ -12,7 +12,7 @@ from rules_core import RuleNotFound
 from ._leaf import StructureMismatch, describe, to_numpy
 from ._modes import Mode, Outcome
 from ._nodes import Fork, Node, Static, Tip, forced
-from ._report import Failure, Refused
+from ._report import RESTS_ON, Failure, NotRun, Refused
 
 __all__ = [
     "exists",
@@ -41,6 +41,9 @@ def first_outcome(mode: Mode) -> Outcome:
 
 def returns_a_pair(mode: Mode) -> None:
     """The rule and its pullback run, and there is one cotangent per argument."""
+    if mode.subject.broken:
+        message = f"{RESTS_ON}shape-rule"
+        raise NotRun(message)
     if mode.kind == "frule":
         _check_push(mode)
         return

@@ -100,7 +100,7 @@ class DecidingRun(WatchedRun):
     # Rules whose code cannot be followed: what they make of something moving moves.
 
     def call(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if type(f) is not MethodType or not isinstance(f.__self__, RRuleCall):
+        if type(f) is not MethodType or f.__func__ is not RRuleCall.run:
             return super().call(f, *args, **kwargs)
         (y, pullback), followed = self.tried(f, args, kwargs)
         if not followed:

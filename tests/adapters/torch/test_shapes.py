@@ -151,7 +151,8 @@ def test_integers_are_no_cotangents(way):
         WAYS[way](with_rrule(same, lambda dy: torch.ones(2, dtype=torch.int64)))
     assert str(info.value).partition(" at ")[2].partition(": ")[2] == (
         "the cotangent of argument 'x' does not fit. It must be floating or complex, "
-        "but got torch.int64. Return ZeroTangent() for zeros."
+        "but got torch.int64. Convert it in the rule, or return ZeroTangent() for "
+        "zeros."
     )
 
 
