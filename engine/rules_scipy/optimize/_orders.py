@@ -82,14 +82,19 @@ def quadratic_assignment(
 
     They are those at the permutation that SciPy finds, which is constant.
     """
-    A = like(A, A, B)
-    B = like(B, A)
+    A = _table(like(A, A, B))
+    B = _table(like(B, A))
     run = Run(_run_quadratic, 1, method=method, options=options)
     found, _, counts, _ = search((None,), (), (A, B), run, A.shape[0])
     xp, order = rc.array_namespace(A), _whole(found)
     moved = xp.take(xp.take(B, order, axis=0), order, axis=1)
     fields = {"col_ind": order, "fun": xp.sum(A * moved), "nit": counts[0]}
     return _sp.OptimizeResult(fields)
+
+
+def _table(x: Any) -> Any:
+    """A number or a row as a matrix, as SciPy reads it."""
+    return x if x.ndim > 1 else rc.array_namespace(x).reshape(x, (1, -1))
 
 
 def _run_quadratic(settings: Any, _: Any, A: Any, B: Any) -> Any:
