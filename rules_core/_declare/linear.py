@@ -59,7 +59,10 @@ def linear(
     >>> def differences_adjoint(dy):
     ...     return -np.diff(dy, prepend=0.0, append=0.0)
     >>> diff = rc.linear(
-    ...     differences, adjoint=differences_adjoint, host=True, out=lambda x: x
+    ...     differences,
+    ...     adjoint=differences_adjoint,
+    ...     host=True,
+    ...     out=lambda x: rc.ShapeDtype((x.shape[0] - 1,), x.dtype),
     ... )
     >>> y, pullback = rc.rrule(diff, np.asarray([1.0, 2.0, 4.0]))
     >>> y, pullback(np.asarray([1.0, 2.0]))[1]

@@ -17,7 +17,7 @@ from types import (
     SimpleNamespace,
 )
 from typing import Any
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import CallableProxyType, ProxyType, WeakKeyDictionary, WeakValueDictionary
 from zlib import crc32
 
 from rules_core._base.arrays import is_array_type
@@ -30,10 +30,13 @@ from .code_names import cell_value
 
 __all__ = ["Facts"]
 
+PROXIES = (ProxyType, CallableProxyType)
 SEQUENCES = (list, tuple, deque)
 MAPPINGS = (dict, MappingProxyType)
 # Objects in a value that are looked at, and how far inside of others.
 MOST, DEEPEST = 10_000, 100
+# Compilers, whose objects change when they compile.
+COMPILERS = frozenset({"numba", "llvmlite"})
 # Libraries whose objects hold numbers of a program.
 HOLDERS = frozenset({
     "argparse", "configparser", "queue", "rules_jax", "rules_scipy", "scipy", "sklearn",

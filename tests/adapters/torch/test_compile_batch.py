@@ -90,5 +90,5 @@ def test_a_batch_rule_that_breaks_the_promise_is_named():
     gram, _ = gram_of_a_batch(lambda size, batched, A, scale: (A * 1.0, True))
     scale, A = torch.tensor(2.0), torch.rand(4, 3, 2)
     fast = torch.compile(vmap(lambda A: gram(A, scale)), backend="aot_eager")
-    with pytest.raises(Exception, match=r"gram: its shape rule must give .*4, 2, 2"):
+    with pytest.raises(Exception, match=r"gram: its batch rule must .*4, 2, 2"):
         fast(A)
