@@ -9,6 +9,7 @@ from types import FunctionType
 from typing import Any
 
 __all__ = [
+    "COMPILERS",
     "LIFTED_STANDARD",
     "OPAQUE",
     "OURS",
@@ -26,6 +27,9 @@ LIFTED_STANDARD = frozenset({
 OWN = frozenset({"rules_core", "rules_autodiff", "rules_numpy", "rules_scipy"})
 # Them and the adapters.
 OURS = OWN | {"rules_jax", "rules_torch"}
+# Compilers: what they made holds the values that it read when it was compiled, and
+# their objects change when they compile.
+COMPILERS = frozenset({"numba", "llvmlite"})
 OPAQUE = frozenset({
     "numpy", "scipy", "jax", "jaxlib", "torch", "pandas", "sklearn", "matplotlib",
     "pytest", "_pytest", "hypothesis", "optree", "multipledispatch",

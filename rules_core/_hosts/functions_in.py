@@ -8,7 +8,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from rules_core._base.arrays import is_array_type
-from rules_core._base.opaque_modules import OURS, is_closed, root_of
+from rules_core._base.opaque_modules import COMPILERS, OURS, is_closed, root_of
 from rules_core._primitives.primitive import Primitive
 from rules_core._tangents.structure import structure
 
@@ -29,6 +29,8 @@ def functions_in(x: Any) -> Iterator[Any]:
         seen[id(x)] = x
         if isinstance(x, Primitive):
             x = x.fun
+        if root_of(type(x)) in COMPILERS:
+            continue
         if is_function(x):
             yield x
         elif not isinstance(x, type):

@@ -22,7 +22,7 @@ from zlib import crc32
 
 from rules_core._base.arrays import is_array_type
 from rules_core._base.frameworks import framework_of
-from rules_core._base.opaque_modules import is_closed, root_of
+from rules_core._base.opaque_modules import COMPILERS, is_closed, root_of
 from rules_core._tangents.sparse import is_sparse
 from rules_core._tangents.structure import slots_of
 
@@ -35,8 +35,6 @@ SEQUENCES = (list, tuple, deque)
 MAPPINGS = (dict, MappingProxyType)
 # Objects in a value that are looked at, and how far inside of others.
 MOST, DEEPEST = 10_000, 100
-# Compilers, whose objects change when they compile.
-COMPILERS = frozenset({"numba", "llvmlite"})
 # Libraries whose objects hold numbers of a program.
 HOLDERS = frozenset({
     "argparse", "configparser", "queue", "rules_jax", "rules_scipy", "scipy", "sklearn",
@@ -74,6 +72,9 @@ class Facts:
     def _within(self, x: Any, seen: set[int], depth: int) -> Any:
         """Those of a part; one that was met before, as in a cycle, is its id."""
         cls = type(x)
+        if cls in PROXIES:  # which stand for another object, or for none
+            self.keep(x)
+            return cls, id(x)
         if cls is str:
             self.texts.add(x)
         if cls in (int, bool, str, bytes):
@@ -97,7 +98,8 @@ class Facts:
 
     def _meet(self, cls: type) -> None:
         """Note a class of the program."""
-        if id(cls) not in self.classes and not is_closed(root_of(cls)):
+        root = root_of(cls)
+        if id(cls) not in self.classes and not is_closed(root) | (root in COMPILERS):
             self.classes[id(cls)] = cls
 
     def _of_array(self, x: Any, seen: set[int], depth: int) -> Any:

@@ -18,14 +18,14 @@ from typing import Any
 import jax
 
 import rules_core as rc
-from rules_core.extend import slots_of
+from rules_core.extend import Reads, slots_of
 from rules_jax._values.callables import hides
 
 __all__ = ["restored"]
 
 _ATOMS = (
     bool, int, float, complex, str, bytes, type(None), type, ModuleType, jax.Array,
-    rc.Array, rc.Primitive, rc.RuleConfig, rc.Rule,
+    rc.Array, rc.Primitive, rc.RuleConfig, rc.Rule, Reads,
 )  # fmt: skip
 _CACHED = type(lru_cache(len))
 _REACH = 10_000
