@@ -68,7 +68,6 @@ class Primitive(Generic[P, R]):
         copy_out: Whether its results are copied.
         native: Compiled code that computes the same: declared, or a ufunc itself.
         run: Calls it, with these copies.
-        keep: `keep(y, args, kwargs)` compares a result with the declaration.
         own_shapes: A shape rule of this primitive alone.
         helpers: Functions that its rules call, which may read values from outside as
             its body may.
