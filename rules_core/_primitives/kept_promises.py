@@ -20,7 +20,7 @@ from rules_core._tangents.structure import Structure, structure
 from .residual import Residual
 from .shape_and_batch_rules import broadcast, is_plain_ufunc, numpy_dtype, result_dtype
 
-__all__ = ["Keep", "keeper"]
+__all__ = ["Keep", "keeper", "kept"]
 
 
 # Packages whose own declarations their tests compare with the results.
@@ -55,6 +55,15 @@ def keeper(primitive: Any) -> Keep | None:
     if str(getattr(fun, "__module__", "")).partition(".")[0] in _LIBRARIES:
         return None
     return _Elementwise(primitive)
+
+
+def kept(run: Callable[..., Any], keep: Keep) -> Callable[..., Any]:
+    """`run`, with its results as they were declared."""
+
+    def checked_run(*args: Any, **kwargs: Any) -> Any:
+        return keep(run(*args, **kwargs), args, kwargs)
+
+    return checked_run
 
 
 class Keep:

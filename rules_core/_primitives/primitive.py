@@ -20,7 +20,7 @@ from rules_core._dispatch.table import LOCK, Table
 
 from .copies import with_copies
 from .find_host import ARRAYLESS, check_captured, find_adapter
-from .kept_promises import Keep, keeper
+from .kept_promises import Keep, keeper, kept
 from .shape_and_batch_rules import (
     elementwise_batch_rule,
     elementwise_shape_rule,
@@ -206,23 +206,23 @@ class Primitive(Generic[P, R]):
 
         None where there is nothing to compare.
         """
-        shapes = self.table.shapes
-        known = self.__dict__.get("_keep")
-        if known is None or known[0] is not shapes:
-            known = self.__dict__["_keep"] = shapes, keeper(self)
-        return cast("Keep | None", known[1])
+        return cast("Keep | None", self._promise[1])
 
     @property
     def checked(self) -> Callable[..., Any]:
         """`run`, with results as they were declared."""
-        run, keep = self.run, self.keep
-        if keep is None:
-            return run
+        return cast("Callable[..., Any]", self._promise[2])
 
-        def checked_run(*args: Any, **kwargs: Any) -> Any:
-            return keep(run(*args, **kwargs), args, kwargs)
-
-        return checked_run
+    @property
+    def _promise(self) -> tuple[Any, ...]:
+        """The shape rule of now, with what holds calls to it."""
+        shapes = self.table.shapes
+        known: tuple[Any, ...] | None = self.__dict__.get("_promises")
+        if known is None or known[0] is not shapes:
+            keep = keeper(self)
+            known = shapes, keep, self.run if keep is None else kept(self.run, keep)
+            self.__dict__["_promises"] = known
+        return known
 
     def search_also(self, helpers: Iterable[Any], probe: Callable[..., Any]) -> None:
         """Let what functions of a rule read from outside count as the body's.

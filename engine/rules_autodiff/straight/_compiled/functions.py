@@ -102,48 +102,31 @@ def write_absolute(x: Piece) -> Piece:
     return Piece(found.text, Term(x.term.name, frozenset({NUMPY})), str(NUMPY))
 
 
-def rounded(name: str) -> Function:
-    """A step function of floats, which stay floats."""
+def entrywise(text: str, of_number: str = "") -> Function:
+    """A formula of a float of NumPy, and of each entry of an array of floats."""
 
     def write(x: Piece) -> Piece:
         if x.term.is_array:
             check_floats(x)
-            return Piece(f"np.{name}({x.text})", x.term)
+            return Piece(text.format(x=x.text), x.term)
         if not is_certain(x):
             refuse("only floats are known")
-        return of_class(NUMPY, f"np.{name}({x.text})")
+        return of_class(NUMPY, (of_number or text).format(x=x.text))
 
     return write
 
 
-for _name in ("floor", "ceil", "trunc", "rint"):
-    FUNCTIONS[getattr(np, _name)] = rounded(_name)
+for _name in ("floor", "ceil", "trunc", "rint"):  # floats stay floats
+    FUNCTIONS[getattr(np, _name)] = entrywise(f"np.{_name}({{x}})")
+FUNCTIONS[np.square] = entrywise("({x} * {x})")
+FUNCTIONS[np.reciprocal] = entrywise("(1.0 / {x})")
+FUNCTIONS[np.sign] = entrywise("np.sign({x})", "sign({x})")
 
 
 @function(elementwise.math_rint)
 def write_rint(x: Piece) -> Piece:
     check_numbers((x,))
     return of_class(FLOAT, f"np.rint({x.text})")
-
-
-@function(np.square)
-def write_square(x: Piece) -> Piece:
-    if x.term.is_array:
-        check_floats(x)
-        return Piece(f"({x.text} * {x.text})", x.term)
-    if not is_certain(x):
-        refuse("only floats are known")
-    return of_class(NUMPY, f"({x.text} * {x.text})")
-
-
-@function(np.reciprocal)
-def write_reciprocal(x: Piece) -> Piece:
-    if x.term.is_array:
-        check_floats(x)
-        return Piece(f"(1.0 / {x.text})", x.term)
-    if not is_certain(x):
-        refuse("only floats are known")
-    return of_class(NUMPY, f"(1.0 / {x.text})")
 
 
 def asked(name: str, rank: int) -> Function:
@@ -171,16 +154,6 @@ for _name in ("isnan", "isinf", "isfinite"):
 def write_sign(x: Piece) -> Piece:
     check_numbers((x,))
     return of_class(FLOAT, call("sign", x))
-
-
-@function(np.sign)
-def write_signs(x: Piece) -> Piece:
-    if not x.term.is_array:
-        if not is_certain(x):
-            refuse("only floats are known")
-        return of_class(NUMPY, call("sign", x))
-    check_floats(x)
-    return Piece(f"np.sign({x.text})", x.term)
 
 
 def of_two(name: str, rank: int) -> Function:
