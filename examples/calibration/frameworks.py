@@ -54,5 +54,6 @@ def in_jax(signal: float) -> Any:
 def in_torch(signal: float) -> Any:
     """The gradient of the standard deviation in the noise, by PyTorch."""
     noise = torch.tensor(NOISE, requires_grad=True)
-    dose_of(signal, torch.tensor(SIGNALS), noise)[1].backward()  # type: ignore[no-untyped-call]
+    loss = dose_of(signal, torch.tensor(SIGNALS), noise)[1]
+    loss.backward()  # type: ignore[no-untyped-call]  # PyTorch has no type for it
     return np.asarray(noise.grad)

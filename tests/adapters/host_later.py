@@ -34,13 +34,13 @@ def power_curve(x):
 
 
 def by_variable(wrapped, x):
-    return sum(wrapped(lambda u: u**k)(x) for k in POWERS)  # noqa: B023
+    return sum(wrapped(lambda u: u**k)(x) for k in POWERS)  # noqa: B023  what is tested
 
 
 def by_one_function(wrapped, x):
     k, total = 0.0, 0.0
     f = wrapped(lambda u: u**k)
-    for k in POWERS:  # noqa: B007
+    for k in POWERS:  # noqa: B007  the function reads it
         total = total + f(x)
     return total
 
@@ -52,7 +52,7 @@ def by_helper(wrapped, x):
         return u**k
 
     f = wrapped(lambda u: helper(u))
-    for k in POWERS:  # noqa: B007
+    for k in POWERS:  # noqa: B007  the function reads it
         total = total + f(x)
     return total
 
@@ -77,7 +77,7 @@ count, counts = 0, [0]
 
 
 def counting_in_a_global(u):
-    global count  # noqa: PLW0603
+    global count  # noqa: PLW0603  what is tested
     count += 1
     return count * u**3
 
