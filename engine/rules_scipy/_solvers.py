@@ -177,15 +177,14 @@ def field(result: Any, name: str) -> Any:
     return result[name]
 
 
-@rc.rrule.define(_field, config=_REVERSE)
-def field_rrule(config: Any, result: Any, name: str) -> Any:
+@rc.rrule.define(_field)
+def field_rrule(result: Any, name: str) -> Any:
     """For a method, the instance comes first."""
-    x, pullback = rrule_via_ad(config, field, result, name)
 
     def field_pullback(dx: Any) -> Any:
-        return pullback(dx)[1:]
+        return rc.Tangent(type(result), {name: dx}), rc.NoTangent()
 
-    return x, field_pullback
+    return field(result, name), field_pullback
 
 
 @rc.frule.define(_field, config=_FORWARD)

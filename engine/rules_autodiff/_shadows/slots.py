@@ -52,7 +52,9 @@ __all__ = [
     "add_to",
     "add_together",
     "all_forced",
+    "forced",
     "give",
+    "projected",
     "symbolic_zero",
     "take_from",
 ]

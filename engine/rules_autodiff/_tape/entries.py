@@ -5,7 +5,6 @@ cotangents from its outputs to its inputs and undoes what was written, and, wher
 wrote, `undo()` and `redo()`, which change the state without cotangents.
 """
 
-from dataclasses import MISSING
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from rules_autodiff._refusals import (
     refuse_no_cotangent,
 )
 from rules_autodiff._shadows.memory import LENT
-from rules_autodiff._shadows.saved_state import read_attribute, write_attribute
 from rules_autodiff._shadows.slots import (
     SMALL,
     USUAL,
@@ -46,16 +44,12 @@ from .sweep import putting_back
 
 __all__ = [
     "AddEntry",
-    "AppendEntry",
-    "AttributeEntry",
     "CoreEntry",
-    "ItemEntry",
     "ItemWrite",
     "LinearEntry",
     "ReadEntry",
     "Row",
     "RuleEntry",
-    "StateEntry",
     "TransposedEntry",
     "WriteEntry",
     "is_item",
@@ -128,21 +122,9 @@ class RuleEntry:
 
     def pull(self, below: Any) -> None:
         """Give the pullback's cotangents to the arguments."""
-        symbolic = self.call.rule.symbolic_zeros
-        if symbolic and type(self.out) is Branch:
-            dy = self.out.take_symbolic(below)
-        else:
-            dy = take_from(self.out, below)
-        if dy is None:
-            if not symbolic:
-                return
-            dy = _zero_of(self.out)
-        if self.reads is not None:
-            self.reads.check(self.call.rule.key, self.call.rule)
-        cotangents = below.call(self.pullback, dy)
-        if type(cotangents) is not tuple or len(cotangents) != len(self.slots):
-            count = len(self.slots)
-            cotangents = ordered_cotangents(self.call.rule, cotangents, count)
+        cotangents = self.cotangents(below)
+        if cotangents is None:
+            return
         inner = []
         for place, slot in enumerate(self.slots):
             if slot is None:
@@ -156,6 +138,25 @@ class RuleEntry:
                 add_cotangent(self.call, place, slot, ct, below)
         if inner:
             add_together(inner, below)
+
+    def cotangents(self, below: Any) -> tuple[Any, ...] | None:
+        """What the pullback returns for the result's cotangent; None without one."""
+        symbolic = self.call.rule.symbolic_zeros
+        if symbolic and type(self.out) is Branch:
+            dy = self.out.take_symbolic(below)
+        else:
+            dy = take_from(self.out, below)
+        if dy is None:
+            if not symbolic:
+                return None
+            dy = _zero_of(self.out)
+        if self.reads is not None:
+            self.reads.check(self.call.rule.key, self.call.rule)
+        found: tuple[Any, ...] = below.call(self.pullback, dy)
+        count = len(self.slots)
+        if type(found) is not tuple or len(found) != count:
+            return ordered_cotangents(self.call.rule, found, count)
+        return found
 
     def asked(self, place: int, ct: Any, below: Any) -> Any:
         """The cotangent of an argument, which is wanted."""
@@ -365,107 +366,6 @@ def is_fancy(key: Any) -> bool:
         isinstance(part, list) or (isinstance(part, np.ndarray) and part.dtype != bool)
         for part in parts
     )
-
-
-class StateEntry:
-    """A list, dict, set or object that was changed: its state on the other side."""
-
-    __slots__ = ("load", "other", "save", "target")
-
-    def __init__(self, target: Any, save: Any, load: Any):
-        self.target, self.save, self.load = target, save, load
-        self.other = save(target)
-
-    def reverse(self, below: Any) -> None:
-        self.undo(below)
-
-    @putting_back
-    def undo(self, below: Any) -> None:
-        below.changing(self.target)
-        here = self.save(self.target)
-        self.load(self.target, self.other)
-        self.other = here
-
-    redo = undo
-
-
-class AppendEntry:
-    """`owner.append(item)`."""
-
-    __slots__ = ("item", "owner")
-
-    def __init__(self, owner: Any, item: Any):
-        self.owner, self.item = owner, item
-
-    def reverse(self, below: Any) -> None:
-        self.undo(below)
-
-    @putting_back
-    def undo(self, below: Any) -> None:
-        below.changing(self.owner)
-        list.pop(self.owner)
-
-    @putting_back
-    def redo(self, below: Any) -> None:
-        below.note_append(self.owner, self.item)
-        list.append(self.owner, self.item)
-
-
-class AttributeEntry:
-    """`owner.name = …` of an instance, a class or a module."""
-
-    __slots__ = ("name", "other", "owner")
-
-    def __init__(self, owner: Any, name: str):
-        self.owner, self.name = owner, name
-        self.other = read_attribute(owner, name)
-
-    def reverse(self, below: Any) -> None:
-        self.undo(below)
-
-    @putting_back
-    def undo(self, below: Any) -> None:
-        below.note_attribute(self.owner, self.name)
-        here = read_attribute(self.owner, self.name)
-        if here is self.other:  # a write that failed, which was caught
-            return
-        try:
-            write_attribute(self.owner, self.name, self.other)
-        except AttributeError:  # computed by C code and read-only: that one failed too
-            return
-        self.other = here
-
-    redo = undo
-
-
-class ItemEntry:
-    """`owner[key] = …` of a list or dict, where a missing key was added at the end."""
-
-    __slots__ = ("key", "other", "owner")
-
-    def __init__(self, owner: Any, key: Any):
-        self.owner, self.key = owner, key
-        self.other = self.read()
-
-    def read(self) -> Any:
-        if type(self.owner) is list or self.key in self.owner:
-            return self.owner[self.key]
-        return MISSING
-
-    def reverse(self, below: Any) -> None:
-        self.undo(below)
-
-    @putting_back
-    def undo(self, below: Any) -> None:
-        below.note_item(self.owner, self.key)
-        here = self.read()
-        if self.other is MISSING:
-            del self.owner[self.key]
-        else:
-            self.owner[self.key] = self.other
-        self.other = here
-
-    redo = undo
 
 
 class AddEntry:

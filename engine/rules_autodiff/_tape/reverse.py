@@ -49,16 +49,13 @@ from rules_core import RuleDefinitionError, frule, rrule
 from .branches import branch, watch_function
 from .entries import (
     AddEntry,
-    AppendEntry,
-    AttributeEntry,
     CoreEntry,
-    ItemEntry,
     ReadEntry,
     RuleEntry,
-    StateEntry,
     TransposedEntry,
     WriteEntry,
 )
+from .state_entries import AppendEntry, AttributeEntry, ItemEntry, StateEntry
 from .sweep import reverse
 
 __all__ = ["ReverseRun"]

@@ -14,10 +14,18 @@ import numpy as np
 
 from rules_autodiff._own_rules.own_rule import Space, fit
 from rules_autodiff._python.plain_level import PLAIN
-from rules_autodiff._shadows.slots import UNUSED, Branch, Shadow, add_to, take_from
+from rules_autodiff._shadows.slots import (
+    UNUSED,
+    Branch,
+    Shadow,
+    add_to,
+    forced,
+    projected,
+    take_from,
+)
 from rules_autodiff._tape.entries import CoreEntry, LinearEntry, Row, RuleEntry
 from rules_autodiff._tape.sweep import sweep
-from rules_core import AbstractZero
+from rules_core import AbstractZero, backing
 from rules_core.extend import strong_zeros_met
 
 from .elementwise import filled, shared_out, stretched, to_winners
@@ -40,7 +48,7 @@ class Generic:
     """Two more reverse passes along a tape.
 
     Attributes:
-        hits: By the id of an entry, the cotangent with which it met infinity.
+        hits: By the id of an entry, the cotangents with which it met infinity.
     """
 
     def __init__(self) -> None:
@@ -61,7 +69,8 @@ class Generic:
             Unsure: A zero of a note is none here.
         """
         if id(entry) in self.hits:
-            self.check(self.hits[id(entry)], held(entry), too_large(entry))
+            for pair in zip(self.hits[id(entry)], held(entry), strict=True):
+                self.check(*pair, too_large(entry))
         if type(entry) is list:
             self.move_number(entry)
         elif type(entry) is tuple:
@@ -131,6 +140,9 @@ class Generic:
         return self.numbers(shape) * bool(np.any(dz))
 
     def move_rule(self, entry: Any) -> None:
+        if any(type(slot) is Branch for slot in entry.slots):
+            self.move_structures(entry)
+            return
         dy = take_from(entry.out, PLAIN)
         if dy is None:
             return
@@ -138,6 +150,33 @@ class Generic:
         for slot in entry.slots:
             if slot is not None:
                 self.fill(slot, moves)
+
+    def move_structures(self, entry: Any) -> None:
+        """Go along a rule which itself says where in a structure it has zeros."""
+        if not isinstance(entry, RuleEntry):
+            raise Unsure
+        try:
+            found = entry.cotangents(PLAIN)
+        except Exception as error:  # as of auxiliary results, whose cotangent is zero
+            raise Unsure from error
+        if found is None:
+            return
+        for slot, ct in zip(entry.slots, found, strict=True):
+            if slot is not None:
+                self.fill_where(slot, ct)
+
+    def fill_where(self, slot: Any, ct: Any) -> None:
+        """Generic cotangents in those parts of a slot that have no symbolic zero."""
+        if type(slot) is not Branch:
+            if not (isinstance(ct, AbstractZero) or ct is UNUSED):
+                self.fill(slot, True)
+            return
+        ct = projected(slot.primal, ct, PLAIN)
+        entries = {} if isinstance(ct, AbstractZero) else backing(ct)
+        for name, part in zip(slot.level.names, slot.parts, strict=True):
+            inner = forced(entries.get(name), PLAIN)
+            if part is not None and inner is not None:
+                self.fill_where(part, inner)
 
     def fill(self, slot: Any, moves: bool) -> None:
         """Generic cotangents in a slot, or zeros."""
@@ -147,23 +186,33 @@ class Generic:
                     self.fill(part, moves)
         elif type(slot) is list:
             slot[0] = slot[0] + moves * float(self.numbers(()))
-        elif type(slot) is Branch:
-            raise Unsure
         else:
             kind = slot.pinned() if type(slot) is Shadow else slot
             add_to(slot, (self.numbers(kind.shape) * moves).astype(kind.dtype), PLAIN)
 
 
-def held(entry: Any) -> Any:
-    """The cotangent that is about to pass an entry; None if there is none."""
+def held(entry: Any) -> list[Any]:
+    """The cotangents that are about to pass an entry; None where there is none."""
     if type(entry) is list:
-        return entry[0]
+        return [entry[0]]
     out = entry[0] if type(entry) is tuple else getattr(entry, "out", None)
-    if type(out) is list:
-        return out[0]
-    if out is None or type(out) is Branch or out.data is None:
+    return [held_in(slot) for slot in parts_of(out)]
+
+
+def parts_of(slot: Any) -> list[Any]:
+    """The slots of numbers and arrays in a slot."""
+    if type(slot) is not Branch:
+        return [slot]
+    return [inner for part in slot.parts for inner in parts_of(part)]
+
+
+def held_in(slot: Any) -> Any:
+    """The cotangent in a slot, which may change in it; None if there is none."""
+    if type(slot) is list:
+        return slot[0]
+    if slot is None or slot.data is None:
         return None
-    return np.array(out.data if type(out) is Shadow else out.here(PLAIN))
+    return np.array(slot.data if type(slot) is Shadow else slot.here(PLAIN))
 
 
 def too_large(entry: Any) -> Any:
