@@ -166,7 +166,9 @@ def _backward(
     *,
     bare: bool,
 ) -> Callable[..., Any]:
+    # The pullback holds no table: in PyTorch what it holds is walked at each call.
     f, head = table.key, () if table.method else (NoTangent(),)
+    label = f"linear_rule {where.name} for {table.label} at {where}"
 
     def linear_rrule(*args: Any, **kw: Any) -> tuple[Any, Any]:
         projections = {i: ProjectTo(args[i]) for i in numbers}
@@ -192,7 +194,6 @@ def _backward(
         if bare and (type(dxs) is not tuple or type(args[numbers[0]]) is tuple):
             return (dxs,)
         if bare or type(dxs) is not tuple or len(dxs) != len(numbers):
-            label = f"linear_rule {where.name} for {table.label} at {where}"
             raise _wrong_answer(label, dxs, numbers, bare=bare)
         return dxs
 

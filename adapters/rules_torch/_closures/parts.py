@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
-from rules_core.extend import ATTRIBUTE
+from rules_core.extend import ATTRIBUTE, Location
 
 __all__ = [
     "ATOMS",
@@ -46,7 +46,7 @@ ATOMS = frozenset(
         torch.device, torch.dtype, torch.layout, torch.Size, torch.SymBool,
         torch.SymFloat, torch.SymInt, rc.Primitive,
         rc.NoTangent, rc.NotImplementedTangent, rc.ProjectTo, rc.RuleConfig,
-        rc.ZeroTangent,
+        rc.ZeroTangent, Location,
         # What `inspect` finds out about a ufunc stays in it: numbers that are no state.
         *((sys.modules["numpy"].ufunc,) if "numpy" in sys.modules else ()),
     )
