@@ -190,6 +190,7 @@ def joining_cases() -> list[Case]:
     found += [of(np.stack, a, a[::-1], axis=i) for i in range(-3, 3)] + [
         of(np.stack, v)
     ]
+    found += [of(np.stack, 0.3, np.float64(0.4), 2, axis=i) for i in (0, -1)]
     found += [of(np.vstack, v, a, v), of(np.vstack, v, v), of(np.vstack, b, v, a)]
     found += [
         of(np.hstack, v, w),

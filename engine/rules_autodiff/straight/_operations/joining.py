@@ -126,6 +126,9 @@ def write_append(call: Call) -> Written | None:
 def write_stack(call: Call) -> Written | None:
     named = call.options or {"axis": 0}
     ranks = {k.ndim for k in call.kinds if k.name == "array"}
+    if call.kinds and all(k in (REAL, INT) for k in call.kinds):
+        along = named in ({"axis": 0}, {"axis": -1})
+        return write_array(Call(call.kinds, call.constants)) if along else None
     if set(named) != {"axis"} or not whole(named["axis"]) or len(ranks) != 1:
         return None
     ndim = 1 + ranks.pop()
