@@ -228,7 +228,7 @@ def _segment(
         both = np.concatenate([path.sol(times), found.sol(times)[:size]]).T
         return np.stack([back(*pair)[size:] for pair in zip(times, both, strict=True)])
 
-    return found.y[:size, -1], _integral(density, method, [*path.t, *found.t], span)
+    return found.y[:size, -1], _integral(density, method, found.t, span)
 
 
 def _at_one_time(solution: Any) -> Callable[[float], Any]:
@@ -254,7 +254,7 @@ def _units(method: Method, states: Any) -> tuple[Any, float]:
 def _integral(
     f: Callable[[Any], Any], method: Method, steps: Any, span: tuple[float, float]
 ) -> Any:
-    """The integral over both solutions' steps, where the integrand is smooth.
+    """The integral over the steps of a solution, in which the integrand is smooth.
 
     `f` gives a row for each of many times.
     """
