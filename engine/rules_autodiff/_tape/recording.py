@@ -223,7 +223,11 @@ class Recording:
         def clear() -> None:
             self.collect(PLAIN)
 
-        return stay(self.run.tape, again, clear)
+        try:
+            return stay(self.run.tape, again, clear)
+        except BaseException:
+            self.broken = True
+            raise
 
     def give(self, seeds: list[Any]) -> None:
         """Give cotangents to the output once more."""

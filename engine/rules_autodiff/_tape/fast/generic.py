@@ -40,19 +40,18 @@ MATRICES = frozenset({times, from_left, column_times, times_row})
 SELECTIONS = frozenset({selected, summed_selection})
 
 
-class Unsure(Exception):
-    """A cotangent is zero where it meets infinity, but not for generic partials."""
-
-
 class Generic:
     """Two more reverse passes along a tape.
 
     Attributes:
         hits: By the id of an entry, the cotangents with which it met infinity.
+        sure: Whether each of those that are zero is zero for generic partials too.
+            Both passes go to the end of the tape in any case, and leave no cotangent.
     """
 
     def __init__(self) -> None:
         self.hits: dict[int, Any] = {}
+        self.sure = True
         self.random = np.random.default_rng(0).random
 
     def note(self, entry: Any, below: Any) -> None:
@@ -63,11 +62,7 @@ class Generic:
             self.hits[id(entry)] = known
 
     def move(self, entry: Any, below: Any) -> None:
-        """Go along one entry with a generic partial derivative.
-
-        Raises:
-            Unsure: A zero of a note is none here.
-        """
+        """Go along one entry with a generic partial derivative."""
         if id(entry) in self.hits:
             for pair in zip(self.hits[id(entry)], held(entry), strict=True):
                 self.check(*pair, too_large(entry))
@@ -84,11 +79,9 @@ class Generic:
 
     def check(self, known: Any, found: Any, other: Any) -> None:
         if known is None or found is None or isinstance(found, AbstractZero):
-            if known is None and found is not None:
-                raise Unsure
-            return
-        if np.any(np.equal(known, 0) & np.not_equal(found, 0) & ~other):
-            raise Unsure
+            self.sure &= known is not None or found is None
+        elif np.any(np.equal(known, 0) & np.not_equal(found, 0) & ~other):
+            self.sure = False
 
     def numbers(self, shape: Any) -> Any:
         """Generic numbers between one half and three halves."""
@@ -141,8 +134,10 @@ class Generic:
 
     def move_rule(self, entry: Any) -> None:
         if any(type(slot) is Branch for slot in entry.slots):
-            self.move_structures(entry)
-            return
+            if isinstance(entry, RuleEntry):
+                self.move_structures(entry)
+                return
+            self.sure = False
         dy = take_from(entry.out, PLAIN)
         if dy is None:
             return
@@ -153,20 +148,18 @@ class Generic:
 
     def move_structures(self, entry: Any) -> None:
         """Go along a rule which itself says where in a structure it has zeros."""
-        if not isinstance(entry, RuleEntry):
-            raise Unsure
         try:
             found = entry.cotangents(PLAIN)
-        except Exception as error:  # as of auxiliary results, whose cotangent is zero
-            raise Unsure from error
-        if found is None:
-            return
-        for slot, ct in zip(entry.slots, found, strict=True):
-            if slot is not None:
-                self.fill_where(slot, ct)
+            if found is not None:
+                for slot, ct in zip(entry.slots, found, strict=True):
+                    self.fill_where(slot, ct)
+        except Exception:  # as of auxiliary results, whose cotangent is zero
+            self.sure = False
 
     def fill_where(self, slot: Any, ct: Any) -> None:
         """Generic cotangents in those parts of a slot that have no symbolic zero."""
+        if slot is None:
+            return
         if type(slot) is not Branch:
             if not (isinstance(ct, AbstractZero) or ct is UNUSED):
                 self.fill(slot, True)
@@ -175,12 +168,12 @@ class Generic:
         entries = {} if isinstance(ct, AbstractZero) else backing(ct)
         for name, part in zip(slot.level.names, slot.parts, strict=True):
             inner = forced(entries.get(name), PLAIN)
-            if part is not None and inner is not None:
+            if inner is not None:
                 self.fill_where(part, inner)
 
     def fill(self, slot: Any, moves: bool) -> None:
         """Generic cotangents in a slot, or zeros."""
-        if type(slot) is Row:
+        if type(slot) in (Row, Branch):
             for part in slot.parts:
                 if part is not None:
                     self.fill(part, moves)
@@ -254,8 +247,6 @@ def stay(tape: list[Any], seed: Callable[[], None], clear: Callable[[], None]) -
         try:
             with np.errstate(all="ignore"):
                 sweep(tape, PLAIN, move)
-        except Unsure:
-            return False
         finally:
             clear()
-    return True
+    return passes.sure
