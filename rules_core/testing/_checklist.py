@@ -16,7 +16,11 @@ from . import (
 from ._checks import Spec
 from ._checks_annotations import takes_hosts_arrays
 from ._checks_batch import batches_are_right, rule_batches, shapes_are_right
-from ._checks_second import second_order_is_right, slope_at_zero_is_right
+from ._checks_second import (
+    second_order_is_right,
+    slope_at_zero_is_right,
+    value_keeps_its_slope,
+)
 from ._checks_symbolic import symbolic_zeros_are_zeros
 from ._leaf import describe
 from ._modes import Mode
@@ -100,6 +104,7 @@ WITH_NUMBERS: list[tuple[str, Run, tuple[str, ...]]] = [
     ("batching", rule_batches, (*FORM, *SLOPE)),
     ("second-order", second_order_is_right, LINEAR),
     ("slope-at-zero", slope_at_zero_is_right, LINEAR),
+    ("value-slope", value_keeps_its_slope, (*LINEAR, "value")),
 ]
 
 

@@ -7,6 +7,8 @@ by a stopped gradient, a mask on a zero cotangent, a value stored by another cal
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,19 +18,32 @@ from rules_core import NoTangent, NotImplementedTangent, UnsupportedError
 from ._checks_linear import seeds
 from ._checks_result import tips
 from ._differences import Estimate, Vector, differentiate
-from ._dual_numbers import Dual, dual_point, tangent_of
+from ._dual_numbers import (
+    Dual,
+    LeavesArrayCode,
+    coordinates_of,
+    dual_point,
+    tangent_of,
+)
 from ._leaf import Leaf, StructureMismatch
-from ._modes import Mode
+from ._modes import Mode, Outcome
 from ._nodes import DerivativeMissing, Tip
 from ._report import Failure, NotRun, Refused
 from ._space import Space
 from ._subject import Subject
 from ._tolerance import USELESS, Tolerance, largest, worst
 
-__all__ = ["rate_by_value", "second_order_is_right", "slope_at_zero_is_right"]
+__all__ = [
+    "rate_by_value",
+    "second_order_is_right",
+    "slope_at_zero_is_right",
+    "value_keeps_its_slope",
+]
 
 # Each operation of the body is differentiated numerically, and so is the reference.
 DIGITS = Tolerance(2.0**-52, rtol=1e-6)
+# Values that are taken for rounding errors of zero.
+NIL = 1e-9
 
 
 def second_order_is_right(mode: Mode) -> None:
@@ -53,6 +68,49 @@ def second_order_is_right(mode: Mode) -> None:
                 f"{slope.value[at]:.8g}: part of the body is cut off from its arguments"
             )
             raise Failure(message)
+
+
+def value_keeps_its_slope(mode: Mode) -> None:
+    """The value that the rule returns changes as the rule says, through its body.
+
+    Frameworks differentiate programs that go on with this value again.
+    """
+    given, mode = mode.subject.tolerance, _traceable(mode)
+    u = seeds(mode)[0]
+    noise = DIGITS.relative * max(largest(mode.subject.out.origin), NIL)
+    rtol = max(given.relative, DIGITS.relative)
+    tolerance = Tolerance(2.0**-52, rtol, given.atol)
+    for v in mode.directions():
+        at = dual_point(mode.subject.space, v)
+        y = _run(mode, mode.domain.tangent(u), at).y
+        try:
+            through = coordinates_of(mode.subject.out, y)
+        except (StructureMismatch, LeavesArrayCode) as reason:
+            message = f"the body is no array code: {reason}"
+            raise NotRun(message) from None
+        slope = mode.subject.slope(v)
+        size = max(largest(slope.value), largest(through))
+        error = noise + slope.error
+        at_worst = worst(tolerance.excess(through, slope.value, error, size))
+        if at_worst is not None and slope.converged and not _is_own(mode, v, through):
+            message = (
+                f"{mode.subject.out.labels[at_worst]}: differentiating the value that "
+                f"the rule returns gives {through[at_worst]:.8g}, but it changes at "
+                f"the rate {slope.value[at_worst]:.8g}: part of it is cut off from the "
+                "arguments, so that programs that go on with it have wrong second "
+                "derivatives"
+            )
+            raise Failure(message)
+
+
+def _is_own(mode: Mode, v: Vector, through: Vector) -> bool:
+    """Whether the derivative along `v` is the rule's, as that of a primitive."""
+    if mode.kind == "frule":
+        return DIGITS.differs(mode.image(v), through) is None
+    u = seeds(mode)[0]  # `⟨u, J v⟩ = ⟨J* u, v⟩`
+    size = float(np.abs(u) @ np.abs(through))
+    pair = np.array([u @ through]), np.array([mode.image(u) @ v])
+    return worst(DIGITS.excess(*pair, 0.0, size)) is None
 
 
 def slope_at_zero_is_right(mode: Mode) -> None:
@@ -111,9 +169,19 @@ def _in_double(mode: Mode) -> Mode:
 
 def _through(mode: Mode, given: Any, at: Any) -> Vector:
     """Coordinates of the tangents of the rule's results."""
+    found: Vector = _run(
+        mode, given, at, lambda raw: mode.read(_tangents(mode, raw))
+    ).raw
+    return found
+
+
+def _run(
+    mode: Mode, given: Any, at: Any, read: Callable[[Any], Any] = lambda raw: raw
+) -> Outcome:
+    """The rule's results at a dual point, `raw` as it is read."""
     try:
-        raw = mode.run(given, at=at).raw
-        return mode.read(_tangents(mode, raw))
+        outcome = mode.run(given, at=at)
+        return replace(outcome, raw=read(outcome.raw))
     except UnsupportedError:
         raise
     except DerivativeMissing as missing:

@@ -46,6 +46,8 @@ _OF_RULES = {
     "elsewhere",
     "slope-at-zero": "mask the partial, where(isinf(slope) & (dy == 0), 0, slope), "
     "not the product",
+    "value-slope": "return f(*args) as the value: without ignore_derivatives, and not "
+    "a value kept from elsewhere",
     "embedding": "give the rule for numbers the values that it has for arrays",
 }
 _OF_OTHERS = {

@@ -27,7 +27,7 @@ from ._space import Space
 from ._subject import Subject
 from ._tolerance import largest
 
-__all__ = ["Dual", "LeavesArrayCode", "tangent_of"]
+__all__ = ["Dual", "LeavesArrayCode", "coordinates_of", "dual_point", "tangent_of"]
 
 
 class LeavesArrayCode(TypeError):
@@ -299,7 +299,9 @@ class DualAdapter:
                 message = f"{primitive!r} has no rule for these arguments"
                 raise UnsupportedError(message)
             return primitive.fun(*args, **kwargs)
-        moves = [_coordinates(subject.space.part(i), x) for i, x in enumerate(args, 1)]
+        moves = [
+            coordinates_of(subject.space.part(i), x) for i, x in enumerate(args, 1)
+        ]
         mode.missing = {i: "" for i, move in enumerate(moves, 1) if not np.any(move)}
         tangent = _push(mode, np.concatenate([np.zeros(0), *moves]))
         return dual_point(subject.out, tangent)
@@ -322,7 +324,7 @@ def _mode(subject: Subject) -> Mode | None:
     return None
 
 
-def _coordinates(space: Space, x: Any) -> Vector:
+def coordinates_of(space: Space, x: Any) -> Vector:
     """Coordinates of the tangents inside one argument; zero where there is no dual."""
     if next(_leaves(x), None) is None:
         return np.zeros(space.dim)

@@ -249,7 +249,9 @@ _FIRST = tuple(
     )
 )  # fmt: skip
 _SECOND = tuple(
-    f"{mode}.{name}" for mode in _MODES for name in ("second-order", "slope-at-zero")
+    f"{mode}.{name}"
+    for mode in _MODES
+    for name in ("second-order", "slope-at-zero", "value-slope")
 )
 RESTS_ON = {
     "value": _VALUE,

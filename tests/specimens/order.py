@@ -63,6 +63,35 @@ def masks_the_zero_tangent(wrong):
     return Call(root, (np.array([1.0, 4.0]),))
 
 
+@specimen("rrule.value-slope")
+def value_without_derivative(wrong):
+    def sine(x):
+        return np.sin(x)
+
+    @rrule.define(sine)
+    def sine_rrule(x):
+        y = rc.ignore_derivatives(sine(x)) if wrong else sine(x)
+        return y, lambda dy: (NoTangent(), np.cos(x) * dy)
+
+    return Call(sine, (VECTOR,))
+
+
+@specimen("frule.value-slope")
+def value_with_another_derivative(wrong):
+    def both(x):
+        return np.sin(x), x**2
+
+    @frule.define(both)
+    def both_frule(tangents, x):
+        s, q = both(x)
+        if wrong:
+            q = 2.0 * rc.ignore_derivatives(q) - q
+        dx = tangents[1]
+        return (s, q), rc.Tangent(tuple, np.cos(x) * dx, 2.0 * x * dx)
+
+    return Call(both, (VECTOR,))
+
+
 @specimen("rrule.batching")
 def a_rule_that_is_wrong_only_when_batched(wrong):
     def exponential(x):
