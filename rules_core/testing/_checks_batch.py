@@ -145,11 +145,15 @@ def _compare_batch(
         )
         raise Failure(message)
     for k, (got, flag, column) in enumerate(zip(outs, flags, columns, strict=True)):
-        want = _stack(column)
-        stack = to_numpy(got) if flag else np.broadcast_to(to_numpy(got), want.shape)
-        if stack.shape != want.shape:
-            message = f"output {k}: {describe(stack)}, one by one {describe(want)}"
+        want, stack = _stack(column), to_numpy(got)
+        shape = want.shape if flag else want.shape[1:]
+        if stack.shape != shape:
+            message = (
+                f"with in_batched={batched} output {k} has shape {stack.shape}, but "
+                f"must have {shape}, as out_batched says {bool(flag)}"
+            )
             raise Failure(message)
+        stack = np.broadcast_to(stack, want.shape)
         if np.any(subject.tolerance.excess(stack, want) > 0):
             message = (
                 f"with in_batched={batched} output {k} is not that of each example"

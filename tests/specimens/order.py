@@ -181,3 +181,20 @@ def a_batch_without_its_axis(wrong):
         return 2.0 * (x[0] if wrong else x), True
 
     return Call(double, (VECTOR,))
+
+
+@specimen("batch-rule")
+def a_batch_that_is_said_to_be_none(wrong):
+    scale = rc.primitive(host=True)(lambda x, w: x * np.sum(w))
+
+    def pullback(dy, x, w):
+        return NoTangent(), dy * np.sum(w), np.ones_like(w) * np.sum(dy * x)
+
+    rrule_of(scale, pullback)
+
+    @rc.batch_rule.define(scale)
+    def scale_batch(axis_size, in_batched, x, w):
+        total = np.sum(w, axis=-1, keepdims=True)
+        return x * total, in_batched[0] if wrong else any(in_batched)
+
+    return Call(scale, (VECTOR, np.array([1.0, 2.0])))
