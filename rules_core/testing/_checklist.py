@@ -16,6 +16,7 @@ from . import (
 from ._checks import Spec
 from ._checks_annotations import takes_hosts_arrays
 from ._checks_batch import batches_are_right, rule_batches, shapes_are_right
+from ._checks_layout import layout_is_ignored
 from ._checks_second import (
     second_order_is_right,
     slope_at_zero_is_right,
@@ -94,6 +95,7 @@ WITH_NUMBERS: list[tuple[str, Run, tuple[str, ...]]] = [
     ("strong-zeros", linear.zeros_are_strong, (*FORM, *SLOPE)),
     ("symbolic-zeros", symbolic_zeros_are_zeros, (*FORM, *SLOPE, "strong-zeros")),
     ("repeat", linear.repeats, (*FORM, *OWNED, "value", "output-unwritten")),
+    ("layout", layout_is_ignored, (*FORM, *SLOPE, *OWNED, "value")),
     ("thunks", lazy.thunks_keep_their_promise, FORM),
     (
         "accumulation",

@@ -38,6 +38,7 @@ _OF_RULES = {
     "where(isinf(slope) & (dy == 0), 0, slope) * dy",
     "symbolic-zeros": "treat ZeroTangent() like zeros, part by part",
     "repeat": "return new arrays from each call, and keep nothing from one to the next",
+    "layout": "np.ascontiguousarray before memory is read as it lies, and no order='K'",
     "thunks": "thunk(function) with a function that changes nothing and is not forced",
     "accumulation": "let the in-place half of the thunk add what the other half gives",
     "needs": "leave out only what needs says is not wanted, in the order of arguments",

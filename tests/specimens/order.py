@@ -1,4 +1,4 @@
-"""Wrong beyond the first order, or only in a batch."""
+"""Wrong beyond the first order, only in a batch, or for some orders of memory."""
 
 import numpy as np
 
@@ -198,3 +198,31 @@ def a_batch_that_is_said_to_be_none(wrong):
         return x * total, in_batched[0] if wrong else any(in_batched)
 
     return Call(scale, (VECTOR, np.array([1.0, 2.0])))
+
+
+@specimen("rrule.layout")
+def reads_the_cotangent_as_it_lies(wrong):
+    def turned(A):
+        return A.T * 1.0
+
+    def pullback(dy, A):
+        flat = dy.ravel(order="K" if wrong else "C")
+        return NoTangent(), flat.reshape(A.shape[::-1]).T
+
+    rrule_of(turned, pullback)
+    return Call(turned, (MATRIX,))
+
+
+@specimen("frule.layout")
+def reads_a_vector_without_its_gaps(wrong):
+    def double(x):
+        return 2.0 * x
+
+    @frule.define(double)
+    def double_frule(tangents, x):
+        dx = tangents[1]
+        if wrong and dx.strides != (dx.itemsize,):
+            dx = np.ndarray(dx.shape, dx.dtype, dx.base)
+        return double(x), 2.0 * dx
+
+    return Call(double, (VECTOR,))
