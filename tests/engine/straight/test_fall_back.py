@@ -206,6 +206,21 @@ def test_the_reason_is_told():
             grad(program, tier="straight")(x)
 
 
+def test_an_error_of_the_program_is_told_from_one_of_the_tier():
+    def own(x):
+        if x < 0.0:
+            raise KeyError(x)
+        assert x < 9.0, "too large"
+        return x * x
+
+    for x, error in ((-1.0, KeyError), (10.0, AssertionError)):
+        for tier in ("straight", "compiled"):
+            with pytest.raises(UnsupportedProgram, match="the program raises an error"):
+                grad(own, tier=tier)(x)
+        with pytest.raises(error):
+            grad(own)(x)
+
+
 def test_a_pullback_that_the_tape_has_to_take_over():
     x, y = np.array([0.0, 4.0]), np.array([0.0, 2.0])
     with np.errstate(all="ignore"):

@@ -46,6 +46,8 @@ def leave(reason: str) -> NoReturn:
 def raised(error: Exception) -> str:
     """The reason that generated code raised an error, with its place in the program."""
     reason = f"it raised {type(error).__name__}: {error}"
+    if type(error) is AssertionError and not error.args:
+        reason = "the program raises an error, which the tape raises as its own"
     if isinstance(error, ArithmeticError) and type(error).__module__.startswith(
         "rules"
     ):
