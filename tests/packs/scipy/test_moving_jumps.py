@@ -130,7 +130,7 @@ def test_second_derivatives_in_jax(f):
 
 
 @pytest.mark.parametrize("f", stepped(torch), ids=["quad", "solve_ivp"])
-@pytest.mark.covering(every=2, start=1)
+@pytest.mark.covering(every=2, start=0)
 def test_in_torch(f, double):
     height, place = torch.tensor(2.0), torch.tensor(0.3)
     slope = torch.func.grad(f)(height, place)

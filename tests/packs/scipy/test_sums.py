@@ -101,6 +101,10 @@ def test_a_sum_without_convergence():
 
     with pytest.raises(rc.UnsupportedError, match="did not converge"):
         grad(harmonic)(1.0)
+
+
+@pytest.mark.full
+def test_a_sum_without_convergence_in_compiled_code():
     found = jax.jit(
         jax.grad(lambda c: integrate.nsum(lambda k: c / k, 1.0, np.inf).sum)
     )
