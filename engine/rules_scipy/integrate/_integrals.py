@@ -196,7 +196,7 @@ _ONE = np.float64(1.0)
 def _at_end(
     config: Any, fun: Any, args: Any, x: Any, dy: Any, ends: Any, run: Any, size: Any
 ) -> Any:
-    """The cotangent of a limit, zero at infinity."""
+    """The cotangent of a limit; at infinity a zero that moves with the limit."""
 
     def value(x: Any) -> Any:
         with np.errstate(all="ignore"):  # perhaps singular, and not asked for
@@ -205,12 +205,12 @@ def _at_end(
     if isinstance(x, int):
         return rc.NoTangent()
     if isinstance(x, float):
-        return rc.ZeroTangent() if math.isinf(x) else _inner(dy, value(x * _ONE))
+        return _inner(dy, 1.0 / x if math.isinf(x) else value(x * _ONE))
     xp = rc.array_namespace(x)
     finite = xp.isfinite(x)
-    inside = xp.where(finite, x, xp.zeros_like(x))
-    found = _inner(dy, value(inside))
-    return xp.where(finite, found, xp.zeros_like(found))
+    found = _inner(dy, value(xp.where(finite, x, xp.zeros_like(x))))
+    beyond = _inner(dy, 1.0 / xp.where(finite, xp.ones_like(x), x))
+    return xp.where(finite, found, beyond)
 
 
 def _inner(dy: Any, y: Any) -> Any:
@@ -236,7 +236,8 @@ def integral_frule(
         dy = y * 0.0 if isinstance(dy, rc.AbstractZero) else dy
         return _joined(y, _array(_result(dy, run, size), lower))
 
-    dy, lower = 0.0, like(a, a, b, args, fun)
+    lower = like(a, a, b, args, fun)
+    dy = 0.0 if size is None else rc.array_namespace(lower).zeros_like(results[0])
     if found:
         own = run if size is None else vector_run(run)
         own = of_derivative(own, seen_in(run) + (size or 1))
@@ -318,8 +319,8 @@ def _along_end(
             return _result(value_forwards(config, fun, x, *args), run, size)
 
     if isinstance(x, float):
-        return 0.0 if math.isinf(x) else strong(value(x * _ONE), dx)
+        return 0.0 * dx if math.isinf(x) else strong(value(x * _ONE), dx)
     xp = rc.array_namespace(x)
     finite = xp.isfinite(x)
     found = strong(value(xp.where(finite, x, xp.zeros_like(x))), dx)
-    return xp.where(finite, found, xp.zeros_like(found))
+    return xp.where(finite, found, 0.0 * dx)

@@ -19,10 +19,11 @@ import numpy as np
 import scipy.integrate as _sp
 
 import rules_core as rc
+from rules_core import HasForwardsMode, HasReverseMode, RuleConfig
 from rules_core.extend import find_adapter, numpy_function
 from rules_scipy._functions import Function, if_converged, like
 from rules_scipy._parameters import is_complex
-from rules_scipy._solvers import without_formula
+from rules_scipy._solvers import value_backwards, value_forwards, without_formula
 
 from ._integrals import integral
 from ._quadrature import DECLARED, JUMPS, at_fixed, tuple_of
@@ -97,14 +98,30 @@ def form_of(f: Function, args: Any, a: Any, b: Any) -> Form:
         return f(x, *args)
 
     if find_adapter((f, args, a, b), {}) is None:
-        y = numpy_function(bound)[0](())(x if x.shape else float(x))
-    else:
-        y = bound(x)
+        return _form(numpy_function(bound)[0](())(x if x.shape else float(x)))
+    return _form(bound(x))
+
+
+def _form(y: Any) -> Form:
     y = y if rc.is_array(y) else np.asarray(y)
     return Form(tuple(y.shape), is_complex(y))
 
 
-rc.non_differentiable(form_of)
+# It has no derivative, but the function is called as the AD system calls it.
+
+
+@rc.rrule.define(form_of, config=RuleConfig[HasReverseMode])
+def form_of_rrule(config: Any, f: Any, args: Any, a: Any, b: Any) -> Any:
+    x = between(like(a, a, b, args, f), like(b, a, b, args, f))
+    form = _form(value_backwards(config, f, x if x.shape else float(x), *args))
+    return form, lambda d: (rc.NoTangent(), *[rc.ZeroTangent()] * 4)
+
+
+@rc.frule.define(form_of, config=RuleConfig[HasForwardsMode])
+def form_of_frule(config: Any, tangents: Any, f: Any, args: Any, a: Any, b: Any) -> Any:
+    x = between(like(a, a, b, args, f), like(b, a, b, args, f))
+    x = x if x.shape else float(x)
+    return _form(value_forwards(config, f, x, *args)), rc.NoTangent()
 
 
 def between(low: Any, high: Any) -> Any:

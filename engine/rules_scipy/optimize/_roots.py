@@ -61,7 +61,30 @@ def _run_root(settings: Any, functions: Any, x0: Any) -> Any:
     found = _sp.root(fun, x0, jac=jac, **settings)
     counts = (int(found.get("status", 0)), int(found.get("nfev", -1)))
     others = but(found, "x", "fun")
-    return found.x, int(found.success), counts, others
+    success = found.success
+    if success and settings["method"] == "lm":
+        success = _is_root(fun, x0, found)
+    return found.x, int(success), counts, others
+
+
+# Of the unknowns: a longer step of Newton's leads from where the equations do not hold.
+_LONG = 1e-3
+
+
+def _is_root(fun: Function, x0: Any, found: Any) -> bool:
+    """Whether the equations hold where `lm`, which minimises their squares, ended.
+
+    Where they do not, the Jacobian is singular, and the step to a root is long.
+    """
+    x, r = np.ravel(found.x), np.ravel(found.fun)
+    if not np.any(r):
+        return True
+    steps = np.sqrt(np.finfo(float).eps) * np.where(x == 0.0, 1.0, np.abs(x))
+    moved = [np.ravel(fun(np.reshape(x + h, np.shape(x0)))) for h in np.diag(steps)]
+    jacobian = np.stack(moved, axis=-1) - r[:, None]
+    step = np.linalg.lstsq(jacobian / steps, r)[0]
+    size = max(np.linalg.norm(x), np.linalg.norm(np.ravel(x0)))
+    return bool(np.linalg.norm(step) <= _LONG * size + steps.max())
 
 
 def fsolve(

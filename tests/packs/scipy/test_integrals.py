@@ -283,3 +283,57 @@ def test_derivatives_are_resolved_where_the_function_is(name, mode):
     expected = height * np.exp(-0.3 * 0.3)
     slope = grad(area)(0.3) if mode == "reverse" else jvp(area, (0.3,), (1.0,))[1]
     np.testing.assert_allclose(slope, expected, rtol=1e-6)
+
+
+LIMITS_AT_INFINITY = {
+    "quad": lambda b: scipy.integrate.quad(lambda t: np.exp(-t), 0.0, b)[0],
+    "tanhsinh": lambda b: (
+        scipy.integrate.tanhsinh(lambda t: np.exp(-t), 0.0, b).integral
+    ),
+    "quad_vec": lambda b: scipy.integrate.quad_vec(
+        lambda t: np.array([np.exp(-t), np.exp(-2.0 * t)]), 0.0, b
+    )[0].sum(),
+}
+
+
+@pytest.mark.parametrize("f", LIMITS_AT_INFINITY.values(), ids=LIMITS_AT_INFINITY)
+def test_a_limit_that_moves_at_infinity(f):
+    """With an infinite speed it is no number (the true slope is -1), else zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for limit in (lambda x: 1.0 / x, lambda x: -np.log(x)):
+            x = np.float64(0.0)
+            assert np.isnan(grad(lambda x: f(limit(x)))(x))  # noqa: B023
+            assert np.isnan(jvp(lambda x: f(limit(x)), (x,), (1.0,))[1])  # noqa: B023
+        for inner in (lambda x: x, lambda x: np.where(x > 0.0, x, 5.0)):
+            x = np.float64(np.inf)
+            assert grad(lambda x: f(inner(x)))(x) == 0.0  # noqa: B023
+            assert jvp(lambda x: f(inner(x)), (x,), (1.0,))[1] == 0.0  # noqa: B023
+
+
+CAPTURED = {
+    "quad": lambda p, f: scipy.integrate.quad(f, p[1], p[2])[0],
+    "quad_vec": lambda p, f: scipy.integrate.quad_vec(f, p[1], p[2])[0],
+    "quad_vec of vectors": lambda p, f: scipy.integrate.quad_vec(
+        lambda t: f(t) * np.array([0.25, 0.75]), p[1], p[2]
+    )[0].sum(),
+    "quad_vec of complex numbers": lambda p, f: (
+        scipy.integrate.quad_vec(lambda t: f(t) * 1j, p[1], p[2])[0].imag
+    ),
+    "tanhsinh": lambda p, f: scipy.integrate.tanhsinh(f, p[1], p[2]).integral,
+}
+
+
+@pytest.mark.parametrize("f", CAPTURED.values(), ids=CAPTURED)
+def test_an_array_that_the_integrand_captures(f):
+    """∫ exp(-p₀ t) from p₁ to p₂."""
+
+    def area(p):
+        return f(p, lambda t: np.exp(-p[0] * t))
+
+    r, a, b = p = np.array([0.7, 0.2, 1.1])
+    lower, upper = np.exp(-r * a), np.exp(-r * b)
+    by_rate = (b * upper - a * lower) / r - (lower - upper) / r**2
+    want = [by_rate, -lower, upper]
+    np.testing.assert_allclose(grad(area)(p), want, rtol=1e-7)
+    slopes = [jvp(area, (p,), (d,))[1] for d in np.eye(3)]
+    np.testing.assert_allclose(slopes, want, rtol=1e-7)

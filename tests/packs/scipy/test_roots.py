@@ -294,3 +294,37 @@ def test_what_is_missing_is_an_error_also_for_closures():
 
     with pytest.raises(UnsupportedProgram, match="must have a rule"):
         grad(f)(A)
+
+
+ROOTLESS = {
+    "one": lambda x, a: (x - a) ** 2 + 1.0 + x,
+    "two": lambda x, a: [
+        x[0] + a * x[1] - 1.0,
+        x[0] + a * x[1] + 0.1 * x[1] ** 2 + 1.0,
+    ],
+}
+
+
+@pytest.mark.parametrize("name", ROOTLESS)
+def test_where_lm_ends_at_no_root_there_is_no_derivative(name):
+    """SciPy calls it a success: it minimises the sum of squares."""
+    start = np.array([0.6, 0.3]) if name == "two" else np.array([1.0])
+    own = lambda a: scipy.optimize.root(ROOTLESS[name], start, args=(a,), method="lm")
+    assert own(0.7).success
+    assert np.max(np.abs(own(0.7).fun)) > 0.1
+    with pytest.raises(rc.UnsupportedError, match="did not converge"):
+        grad(lambda a: own(a).x[0])(0.7)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_roots_of_lm_of_any_size(scale):
+    """x³ + a x = c, in other units."""
+
+    def solved(a):
+        f = lambda x: scale * ((x / scale) ** 3 + a * (x / scale) - 1.0)
+        return scipy.optimize.root(f, 0.8 * scale, method="lm").x[0]
+
+    x = solved(0.5) / scale
+    np.testing.assert_allclose(
+        grad(solved)(0.5), -scale * x / (3.0 * x**2 + 0.5), rtol=1e-6
+    )
