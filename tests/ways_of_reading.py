@@ -46,7 +46,7 @@ CHOSEN = (
     "clsmeth", "typeself", "super", "instcls", "helper_cls", "registrycls", "decocls",
     "metaprop", "classgetitem", "subclasses", "vectorize", "builtin", "fncode",
     "errstate", "decimalctx", "environ", "file by path", "configparser", "genstate",
-    "ctypes", "memview", "npflag", "poly1d",
+    "ctypes", "memview", "npflag", "poly1d", "sparsesum", "dictvalues", "kdtree",
 )  # fmt: skip
 # Variables that functions capture, which are put back.
 CAPTURED = ("closurefac", "cellcontents")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, ItemsView, Iterator, KeysView, ValuesView
 from contextlib import suppress
 from functools import partial
 from pathlib import PurePath
@@ -128,6 +128,13 @@ def _entries(x: Any, written: Collection[str]) -> Iterator[Any]:
     elif isinstance(x, MAPPINGS):
         for pair in dict.items(x) if isinstance(x, dict) else x.items():
             yield from pair
+    elif isinstance(x, ItemsView):  # each pair is made anew
+        for pair in x:
+            yield from pair
+    elif isinstance(x, ValuesView | KeysView):
+        yield from x
+    elif cls.__name__ == "flatiter":
+        yield x.base
     elif isinstance(x, MethodType):
         yield from (x.__func__, x.__self__)
     elif isinstance(x, partial):
@@ -139,8 +146,9 @@ def _entries(x: Any, written: Collection[str]) -> Iterator[Any]:
     else:
         yield from _entries_in_c(x)
     if _is_instance(x):
+        known = is_sparse(x)  # which notes what it finds out about its indices
         for pair in (vars(x) if hasattr(x, "__dict__") else {}).items():
-            if pair[0] not in written:
+            if pair[0] not in written and not (known and "has_" in pair[0]):
                 yield from pair
         for owner in cls.__mro__:
             slots = (slot for slot in slots_of(owner) if slot not in written)
@@ -165,6 +173,8 @@ def _entries_in_c(x: Any) -> Iterator[Any]:
         with suppress(TypeError):  # some say nothing
             for part in x.__reduce__()[1:]:
                 yield from part if isinstance(part, tuple) else (part,)
+    elif root == "scipy" and hasattr(x, "maxes"):  # trees, whose points may be written
+        yield x.data
     elif root in ("array", "mmap") or type(cls).__module__ == "_ctypes":
         yield memoryview(x).tobytes()
     elif cls is memoryview:
