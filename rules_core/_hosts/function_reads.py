@@ -96,6 +96,19 @@ class Reads:
         changed = sorted(x for x in paths if now.get(x) != self.was.get(x))
         return changed[0][0] if changed else None
 
+    def refuse_changes(self, label: str) -> None:
+        """Raise an error if something was changed, captured variables included.
+
+        Args:
+            label: The rule, for the error.
+
+        Raises:
+            UnsupportedError: It was.
+        """
+        path = self.changed()
+        if path is not None:
+            raise UnsupportedError(self._text(label, path))
+
     @contextmanager
     def held(self, label: str) -> Iterator[None]:
         """While a pullback runs: variables that were assigned since are as they were.
@@ -109,9 +122,7 @@ class Reads:
         own = set() if self.own else {owner for _, owner in self._own}
         then = [pair for key, pair in self._cells.items() if key not in own]
         with bound_to(then):
-            path = self.changed()
-            if path is not None:
-                raise UnsupportedError(self._text(label, path))
+            self.refuse_changes(label)
             with expecting(self.functions, self.value, label):
                 yield
             self.settle()

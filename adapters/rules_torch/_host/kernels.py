@@ -10,7 +10,7 @@ from torch import Tensor
 
 from rules_torch._compat import Levels, below_autograd
 
-__all__ = ["Kernels", "define_looking", "define_opaque"]
+__all__ = ["Kernels", "define_looking", "define_noting", "define_opaque"]
 
 NAMESPACE = "rules_torch"
 _LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
@@ -55,6 +55,19 @@ def define_opaque(name: str, schema: str, kernels: Kernels) -> Any:
 
     _LIBRARY.impl(name, autograd, "Autograd")
     return operator
+
+
+def define_noting(
+    name: str, schema: str, run: Callable[..., Any], fake: Callable[..., Any]
+) -> Any:
+    """An operator without derivatives and without batches, whose result is one tensor.
+
+    The levels of torch.func pass it by.
+    """
+    _LIBRARY.define(f"{name}{schema} -> Tensor", tags=torch.Tag.pt2_compliant_tag)
+    _LIBRARY.impl(name, run, "CompositeExplicitAutograd")
+    torch.library.register_fake(f"{NAMESPACE}::{name}", fake, lib=_LIBRARY)
+    return getattr(torch.ops.rules_torch, name)
 
 
 def _define(name: str, schema: str, kernels: Kernels) -> Any:

@@ -62,6 +62,7 @@ from .derived_mode import transposed_push
 from .host_rules import pull_host, push_host, start_host
 from .lookup import find_again, is_direct
 from .read_later import as_before
+from .reads_in_graphs import GraphReads
 
 __all__ = ["Call"]
 
@@ -87,11 +88,12 @@ class Call:
         outputs: Shape, dtype and device of each tensor of the result.
         autocast: The autocast under which the forward pass ran.
         reads: What functions read that the pullback calls again; None for none.
+        watch: The operators that ask for it in a compiled program; None elsewhere.
     """
 
     __slots__ = (
         "_flat", "autocast", "found", "inputs", "layout", "needs", "outputs", "plan",
-        "primitive", "reads", "result", "rrule",
+        "primitive", "reads", "result", "rrule", "watch",
     )  # fmt: skip
 
     autocast: State
@@ -105,6 +107,7 @@ class Call:
         self.plan: Any = None
         self.found: Any = None
         self.reads: Reads | None = None
+        self.watch: GraphReads | None = None
         self._flat: FlatCall | None = None
 
     def needs_of(self, wanted: Sequence[bool]) -> tuple[bool, ...]:
@@ -252,6 +255,9 @@ class Call:
     ) -> Cotangents:
         if self.reads is None:
             return self._pulled(residuals, seeds, wanted, node)
+        if self.watch is not None:
+            *residuals, number = residuals
+            seeds = self.watch.checked(number, seeds)
         with as_before(self.reads, self.primitive):
             return self._pulled(residuals, seeds, wanted, node)
 

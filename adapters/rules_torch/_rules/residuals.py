@@ -23,6 +23,7 @@ from .call import Call
 from .check_result import blame_result, refuse_number
 from .cuts import are_tracked, watched
 from .read_later import as_before, note_value
+from .reads_in_graphs import in_graph
 
 __all__ = ["ResidualCall"]
 
@@ -52,6 +53,7 @@ class ResidualCall(Call):
 
     def run(self, tensors: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
         """Outputs and extras of the forward pass; notes where the residuals are."""
+        self.watch = in_graph(self.reads, self.primitive, tensors)
         y, residuals = self.start(tensors)
         if self.reads is not None:
             self.reads.settle()
@@ -63,6 +65,8 @@ class ResidualCall(Call):
             raise error
         if not outputs:
             refuse_number(self, y)
+        if self.watch is not None:
+            residuals = [*residuals, self.watch.settled(outputs)]
         known = {id(x): i for i, x in enumerate(tensors)}
         for i, output in enumerate(outputs):
             if id(output) in known:  # a Function must not return one of its inputs
@@ -118,9 +122,9 @@ class ResidualCall(Call):
                 if residual.requires_grad:
                     if not is_view_without_history(residual):
                         obstacle = _DEAD if is_dead(residual) else _OWN_GRAPH
-                        return self._locate(
-                            known, self.refuse(obstacle, inputs), inputs
-                        )
+                        anew = [*self.refuse(obstacle, inputs)]
+                        number = residuals[-1:] if self.watch is not None else []
+                        return self._locate(known, [*anew, *number], inputs)
                     extra = residual.detach()
                 source = known[id(residual)] = len(inputs) + len(extras)
                 extras.append(extra)
