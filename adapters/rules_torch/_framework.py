@@ -8,6 +8,7 @@ from zlib import crc32
 import torch
 from torch import Tensor
 
+from rules_core import array_namespace
 from rules_core.extend import Framework, register_framework
 
 from ._compat import is_legacy_batched, is_wrapped
@@ -72,3 +73,6 @@ FRAMEWORK = Framework(
     state=_state,
 )
 register_framework(FRAMEWORK)
+
+# Dynamo follows this where it meets it first, and warns of a cache on the way.
+array_namespace(torch.empty(0))

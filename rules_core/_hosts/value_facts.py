@@ -108,6 +108,9 @@ class Facts:
             if not isinstance(x, framework.traced):  # a trace may have ended
                 self.keep(x)
             return type(x), framework.state(x)
+        if not hasattr(x, "tobytes"):  # a description of an array
+            self.keep(x)
+            return type(x), id(x)
         if x.dtype.hasobject:
             inner = [self._within(item, seen, depth + 1) for item in x.flat]
             return x.dtype.str, x.shape, tuple(inner)

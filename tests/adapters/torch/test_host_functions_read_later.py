@@ -206,3 +206,23 @@ def test_values_that_depend_on_what_the_function_changes(f, way):
         rc.UnsupportedError, match="must have at the pullback the value"
     ):
         way(wrapped(f))()
+
+
+CANCELLING = {
+    "modulus": lambda x: np.abs(np.exp(1j * x)) ** 2,
+    "powers": lambda x: x**3 - x * x * x,
+    "inverse": lambda x: x @ np.linalg.inv(x) - np.eye(2),
+    "variance": lambda x: np.mean(x * x) - np.mean(x) ** 2 - np.var(x),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", CANCELLING)
+def test_second_derivatives_of_what_is_rounding_alone(name, dtype):
+    """The value that is compared at the pullback has no digit that is sure."""
+    f = to_torch(CANCELLING[name], host=True)
+    x = torch.tensor([[0.7, 0.2], [-0.4, 1.3]], dtype=dtype, requires_grad=True)
+    [slope] = torch.autograd.grad((f(x) ** 2).sum(), x, create_graph=True)
+    [second] = torch.autograd.grad((slope**2).sum(), x)
+    limit = 1e3 * torch.finfo(dtype).eps
+    assert second.abs().max() < limit

@@ -200,7 +200,7 @@ REFUSED = {
     "factors": lambda a: la.splu(square(a).tocsc()).L,
     "spilu": lambda a: la.spilu(square(a).tocsc()).solve(np.ones(3)),
     "whole numbers": lambda a: sp.csr_array(a, dtype=int),
-    "sparse right-hand side": lambda a: la.spsolve(square(a), a),
+    "sparse right-hand side": lambda a: la.spsolve(square(a).tocsc(), a.tocsc()),
     "quotient": lambda a: a / a,
     "axis of a matrix": lambda a: sp.csr_matrix(a).sum(axis=0),
     "inverse": lambda a: la.inv(square(a)),
