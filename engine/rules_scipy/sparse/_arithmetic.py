@@ -161,6 +161,8 @@ def times(a: Any, b: Any) -> Any:
 def times_matrix(a: Any, b: Any) -> Any:
     """`A * B` of sparse matrices: their product."""
     _refuse_classes(a, b)
+    if _answers_itself(b):
+        return NotImplemented
     return like(a, a.data * b) if _is_number(b) else a @ b
 
 
@@ -168,6 +170,8 @@ def times_matrix(a: Any, b: Any) -> Any:
 def times_matrix_reflected(a: Any, b: Any) -> Any:
     """`B * A` of sparse matrices."""
     _refuse_classes(a, b)
+    if _answers_itself(b):
+        return NotImplemented
     return like(a, a.data * b) if _is_number(b) else b @ a
 
 
