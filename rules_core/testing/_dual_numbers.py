@@ -131,6 +131,8 @@ for _name in (*_COMPARISONS, "neg", "pos", "abs"):
 # Functions, methods, operators and attributes that are linear in all arguments at once;
 # in the first alone; in each argument.
 SUMS = {"add", "subtract", "__add__", "__radd__", "__sub__", "__rsub__"}
+# Of `numpy.sum` before `initial`.
+PLACES_OF_SUM = 5
 QUOTIENTS = {"divide", "true_divide", "__truediv__"}
 LINEAR = {
     "__matmul__", "__mul__", "__neg__", "__pos__", "__rmatmul__", "__rmul__",
@@ -211,6 +213,8 @@ def terms_by_linearity(name: str, args: Sequence[Any]) -> list[list[Any]]:
     [[array(1.), array(2.)], [array(2.), array(1.)]]
     """
     at = [i for i, x in enumerate(args) if isinstance(x, Dual)]
+    if name == "sum" and len(args) > PLACES_OF_SUM:  # it begins with a number
+        return []
     if name in SUMS:
         return [[tangent_of(x) for x in args]]
     if name not in LINEAR and not (name in QUOTIENTS and at == [0]):
@@ -264,7 +268,8 @@ def dual_point(space: Space, tangent: Vector) -> Any:
 
     def dual(leaf: Any) -> Dual:
         end = next(at)
-        array = np.asarray(leaf.primal)
+        # In the order of memory in which points are made, which `order="K"` reads.
+        array = np.asarray(leaf.primal, order="C")
         move = np.asarray(leaf.decode(tangent[end - leaf.dim : end]))
         return Dual(array, move)
 

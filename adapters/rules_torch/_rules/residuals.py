@@ -177,6 +177,8 @@ class ResidualCall(Call):
         wanted: Sequence[bool],
     ) -> list[Tensor | None]:
         """Cotangents that reach the inputs through the extras."""
+        if not any(map(differentiable, extras)):
+            return [None] * len(wanted)
         chosen = [i for i, want in enumerate(wanted) if want]
         pairs = zip(extras, seeds, strict=True)
         seeds = [dr for extra, dr in pairs if differentiable(extra)]
@@ -191,6 +193,8 @@ class ResidualCall(Call):
         tangents: Sequence[Tensor | None],
     ) -> list[Tensor | None]:
         """Tangents of the extras; None for those that have none."""
+        if not any(map(differentiable, extras)):  # as the number of a call in a graph
+            return [None] * len(extras)
         pairs = [(i, dx) for i, dx in enumerate(tangents) if dx is not None]
         chosen = [i for i, _ in pairs]
         fn = self._extra_map(tensors, chosen)

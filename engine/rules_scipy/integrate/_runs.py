@@ -144,10 +144,12 @@ class Form(NamedTuple):
     Attributes:
         shape: Of the array.
         is_complex: Whether it is complex.
+        is_number: Whether it is a number of Python, in NumPy.
     """
 
     shape: tuple[int, ...]
     is_complex: bool
+    is_number: bool = False
 
     @property
     def size(self) -> int:
@@ -160,6 +162,13 @@ class Form(NamedTuple):
             half = self.size // 2
             numbers = numbers[:half] + 1j * numbers[half:]
         return numbers.reshape(self.shape)
+
+    def result(self, numbers: Any) -> Any:
+        """What SciPy returns for them: numbers in NumPy for functions with numbers."""
+        y = self.array(numbers)
+        if self.is_number:
+            return complex(y) if self.is_complex else float(y)
+        return y if self.shape or not isinstance(y, np.ndarray) else y[()]
 
 
 def quad_vec_run(form: Form, **settings: Any) -> Run:

@@ -65,7 +65,7 @@ def _quad_vec(
         limit=limit, points=rc.ignore_derivatives(points), quadrature=quadrature,
     )  # fmt: skip
     y, success, error, others = integral(flat(f, form), args, a, b, run, form.size)
-    y = form.array(if_converged(y, success, "quad_vec"))
+    y = form.result(if_converged(y, success, "quad_vec"))
     if not full_output:
         return y, error[0]
     return y, error[0], without_formula(others.get("info"), y, _FIELD)
@@ -99,12 +99,13 @@ def form_of(f: Function, args: Any, a: Any, b: Any) -> Form:
 
     if find_adapter((f, args, a, b), {}) is None:
         return _form(numpy_function(bound)[0](())(x if x.shape else float(x)))
-    return _form(bound(x))
+    return _form(bound(x))._replace(is_number=False)
 
 
 def _form(y: Any) -> Form:
+    is_number = type(y) in (int, float, complex)
     y = y if rc.is_array(y) else np.asarray(y)
-    return Form(tuple(y.shape), is_complex(y))
+    return Form(tuple(y.shape), is_complex(y), is_number)
 
 
 # It has no derivative, but the function is called as the AD system calls it.

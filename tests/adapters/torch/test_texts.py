@@ -92,8 +92,8 @@ TEXTS = {
         lambda: run_backward(product(lambda dy: (NoTangent(), dy.long(), dy)), X),
         rules_torch.CotangentError,
         f"{PRODUCT}: the cotangent of argument 'x' does not fit. It must be "
-        "floating or "
-        "complex, but got torch.int64. Return ZeroTangent() for zeros.",
+        "floating or complex, but got torch.int64. Convert it in the rule, or "
+        "return ZeroTangent() for zeros.",
     ),
     "structure of a tangent": (
         lambda: jvp(pushed(lambda y, dx: (y, (dx,))), (X,), (X,)),

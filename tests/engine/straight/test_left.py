@@ -74,7 +74,7 @@ LEFT = [
     of(np.concatenate, V, 0.5), of(np.concatenate, V, X),
     of(np.concatenate, V, axis=None), of(np.concatenate, V, V, dtype="float"),
     of(np.concatenate, V, (0.5, 0.25)), of(np.concatenate, V, MASK), of(np.concatenate),
-    of(np.concatenate, X, axis=2), of(np.stack, V, X), of(np.stack, 0.5, 0.25),
+    of(np.concatenate, X, axis=2), of(np.stack, V, X),
     of(np.stack, V, V, axis=2), of(np.stack), of(np.vstack, V, 0.5),
     of(np.vstack, np.ones((2, 2, 2))), of(np.hstack, V, X), of(np.hstack, 0.5, 0.25),
     of(np.hstack, V, (0.5, 0.25)), of(np.append, X, 0.5), of(np.append, V, X),
