@@ -136,7 +136,7 @@ def _entries(x: Any, written: Collection[str]) -> Iterator[Any]:
             yield from pair
     elif isinstance(x, ValuesView | KeysView):
         yield from x
-    elif cls.__name__ == "flatiter":
+    elif cls.__name__ == "flatiter" and root_of(cls) == "numpy":
         yield x.base
     elif isinstance(x, MethodType):
         yield from (x.__func__, x.__self__)

@@ -13,16 +13,8 @@ import pytest
 
 import rules_core as rc
 
-from .test_values_from_outside import (
-    FIRST_ORDER,
-    LOCAL,
-    MODULE,
-    Holder,
-    Model,
-    assert_errors,
-    assert_right,
-    carrier,
-)
+from .test_values_from_outside import FIRST_ORDER, assert_errors, assert_right
+from .values_outside import LOCAL, MODULE, Holder, Model, carrier
 
 
 @rc.primitive

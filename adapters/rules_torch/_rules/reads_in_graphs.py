@@ -60,12 +60,13 @@ class GraphReads:
         self.check = define_noting(
             f"{name}_check", "(Tensor n, Tensor d)", self._check, _zero
         )
-        self.number = self.begin(example.detach())
+        self.number: Any = self.begin(example.detach())
 
     def settled(self, outputs: Sequence[Tensor]) -> Tensor:
         """The number of the call, after it."""
-        number: Tensor = self.settle(self.number, outputs[0].detach())
-        return number
+        number, self.number = self.number, None  # operators live for ever
+        settled: Tensor = self.settle(number, outputs[0].detach())
+        return settled
 
     def checked(
         self, number: Tensor, seeds: Sequence[Tensor | None]

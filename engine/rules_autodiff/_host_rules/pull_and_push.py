@@ -96,24 +96,24 @@ def pulled_rows(
 
 def alike(x: Any, y: Any, *, noise: float) -> bool:
     """Whether arrays are equal up to rounding, also of another kernel."""
-    scale = np.max(np.abs(x[np.isfinite(x)]), initial=0.0)
-    atol = 1e-5 * scale + noise
+    atol = 1e-5 * size(x) + noise
     return bool(np.allclose(x, y, rtol=1e-3, atol=atol, equal_nan=True))
 
 
 def rounding_of(args: Any) -> float:
     """How far a result may be from zero whose terms cancel."""
     arrays = [np.asarray(x) for x in arrays_of(bare(args)).values()]
-    sizes = [
-        float(np.finfo(x.dtype).eps) * float(np.max(np.abs(x), initial=0.0))
-        for x in arrays
-        if x.dtype.kind in "fc"
-    ]
-    return OPERATIONS * max(sizes, default=0.0)
+    sizes = [np.finfo(x.dtype).eps * size(x) for x in arrays if x.dtype.kind in "fc"]
+    return float(OPERATIONS * max(sizes, default=0.0))
 
 
 # Rounding errors of so many operations may add up.
-OPERATIONS = 1e3
+OPERATIONS = 100.0
+
+
+def size(x: Any) -> Any:
+    """The largest finite number of an array."""
+    return np.max(np.abs(x[np.isfinite(x)]), initial=0.0)
 
 
 def check_value(f: Any, output: Any, args: Any, kwargs: Any) -> None:

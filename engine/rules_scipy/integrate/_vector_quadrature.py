@@ -92,14 +92,20 @@ def flat(f: Function, form: Form) -> Function:
 
 def form_of(f: Function, args: Any, a: Any, b: Any) -> Form:
     """What a function returns, at a place between the limits."""
-    x = between(like(a, a, b, args, f), like(b, a, b, args, f))
+    x = _place(f, args, a, b)
 
     def bound(x: Any) -> Any:
         return f(x, *args)
 
     if find_adapter((f, args, a, b), {}) is None:
-        return _form(numpy_function(bound)[0](())(x if x.shape else float(x)))
+        return _form(numpy_function(bound)[0](())(x))
     return _form(bound(x))._replace(is_number=False)
+
+
+def _place(f: Function, args: Any, a: Any, b: Any) -> Any:
+    """A place between the limits; a number in NumPy."""
+    x = between(like(a, a, b, args, f), like(b, a, b, args, f))
+    return float(x) if isinstance(x, np.ndarray | np.generic) and not x.shape else x
 
 
 def _form(y: Any) -> Form:
@@ -113,16 +119,14 @@ def _form(y: Any) -> Form:
 
 @rc.rrule.define(form_of, config=RuleConfig[HasReverseMode])
 def form_of_rrule(config: Any, f: Any, args: Any, a: Any, b: Any) -> Any:
-    x = between(like(a, a, b, args, f), like(b, a, b, args, f))
-    form = _form(value_backwards(config, f, x if x.shape else float(x), *args))
+    form = _form(value_backwards(config, f, _place(f, args, a, b), *args))
     return form, lambda d: (rc.NoTangent(), *[rc.ZeroTangent()] * 4)
 
 
 @rc.frule.define(form_of, config=RuleConfig[HasForwardsMode])
 def form_of_frule(config: Any, tangents: Any, f: Any, args: Any, a: Any, b: Any) -> Any:
-    x = between(like(a, a, b, args, f), like(b, a, b, args, f))
-    x = x if x.shape else float(x)
-    return _form(value_forwards(config, f, x, *args)), rc.NoTangent()
+    y = value_forwards(config, f, _place(f, args, a, b), *args)
+    return _form(y), rc.NoTangent()
 
 
 def between(low: Any, high: Any) -> Any:

@@ -82,6 +82,8 @@ def _is_root(fun: Function, x0: Any, found: Any) -> bool:
     steps = np.sqrt(np.finfo(float).eps) * np.where(x == 0.0, 1.0, np.abs(x))
     moved = [np.ravel(fun(np.reshape(x + h, np.shape(x0)))) for h in np.diag(steps)]
     jacobian = np.stack(moved, axis=-1) - r[:, None]
+    if not np.all(np.isfinite(jacobian)):
+        return False
     step = np.linalg.lstsq(jacobian / steps, r)[0]
     size = max(np.linalg.norm(x), np.linalg.norm(np.ravel(x0)))
     return bool(np.linalg.norm(step) <= _LONG * size + steps.max())

@@ -4,7 +4,6 @@ import ctypes
 import ctypes.util
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -456,28 +455,6 @@ def test_a_call_of_other_arrays_is_an_error(dtype, shapes, text):
     errors = ValueError, jax.errors.JaxRuntimeError
     with pytest.raises(errors, match=f"host function kv: a native call with {text}"):
         jax.block_until_ready(f(*(jnp.ones(shape, dtype) for shape in shapes)))
-
-
-def source(root):
-    (root / hatch_build.FOLDER).mkdir(parents=True)
-    shutil.copy(ROOT / hatch_build.FOLDER / "handler.c", root / hatch_build.FOLDER)
-    return root
-
-
-def test_the_handler_compiles_without_warnings(tmp_path, monkeypatch):
-    strict = [*hatch_build.FLAGS, "-Wall", "-Wextra", "-Werror"]
-    monkeypatch.setattr(hatch_build, "FLAGS", strict)
-    assert hatch_build.build(source(tmp_path)).exists()
-
-
-@pytest.mark.parametrize(
-    "settings", [{"CC": "false"}, {"CC": "", "PATH": ""}, {"RULES_JAX_NATIVE": "0"}]
-)
-def test_without_a_compiler_the_wheel_is_pure(tmp_path, monkeypatch, settings):
-    for name, value in settings.items():
-        monkeypatch.setenv(name, value)
-    assert hatch_build.build(source(tmp_path)) is None
-    assert [x.name for x in (tmp_path / hatch_build.FOLDER).iterdir()] == ["handler.c"]
 
 
 OF_FUNCTIONS = (

@@ -301,13 +301,16 @@ def test_a_limit_that_moves_at_infinity(f):
     """With an infinite speed it is no number (the true slope is -1), else zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
         for limit in (lambda x: 1.0 / x, lambda x: -np.log(x)):
-            x = np.float64(0.0)
-            assert np.isnan(grad(lambda x: f(limit(x)))(x))  # noqa: B023
-            assert np.isnan(jvp(lambda x: f(limit(x)), (x,), (1.0,))[1])  # noqa: B023
-        for inner in (lambda x: x, lambda x: np.where(x > 0.0, x, 5.0)):
-            x = np.float64(np.inf)
-            assert grad(lambda x: f(inner(x)))(x) == 0.0  # noqa: B023
-            assert jvp(lambda x: f(inner(x)), (x,), (1.0,))[1] == 0.0  # noqa: B023
+            assert np.isnan(both_slopes(f, limit, np.float64(0.0))).all()
+        for limit in (lambda x: x, lambda x: np.where(x > 0.0, x, 5.0)):
+            assert both_slopes(f, limit, np.float64(np.inf)) == [0.0, 0.0]
+
+
+def both_slopes(f, limit, x):
+    def area(x):
+        return f(limit(x))
+
+    return [grad(area)(x), jvp(area, (x,), (1.0,))[1]]
 
 
 CAPTURED = {
