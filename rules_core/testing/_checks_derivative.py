@@ -177,7 +177,11 @@ def cauchy_riemann_hold(mode: Mode) -> str | None:
     if not getattr(call.rule.function, "holomorphic", False):
         message = "the rule does not claim to be holomorphic"
         raise NotRun(message)
-    space, out = subject.complexified(mode.missing)
+    try:
+        space, out = subject.complexified(mode.missing)
+    except TypeError as reason:  # of a ufunc, where an order is a real number
+        message = f"the function does not take these arguments as complex: {reason}"
+        raise NotRun(message) from None
     v = space.random(subject.rng)
     w = _times_i(space, v)
     along, across = (subject.slope_in(space, out, u) for u in (-_times_i(space, w), w))

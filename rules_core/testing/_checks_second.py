@@ -130,6 +130,9 @@ def _traceable(mode: Mode) -> Mode:
     """The rule in double precision, if its body can be differentiated."""
     mode = _in_double(mode)
     subject = mode.subject
+    if not np.all(np.isfinite(subject.space.origin)):
+        message = "an entry is not finite here, and a `Dual` multiplies it by zero"
+        raise NotRun(message)
     duals = dual_point(subject.space, np.zeros(subject.space.dim))
     call = mode.resolve(duals)
     if call is None:

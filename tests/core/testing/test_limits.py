@@ -74,3 +74,31 @@ def test_containers_are_not_stacked():
 
     report = check_rrule(first, (VECTOR, 1))
     assert report["rrule.batching"].detail == "no argument is an array"
+
+
+def masked(x):
+    return np.nansum(x * x)
+
+
+def test_entries_that_are_not_finite_are_no_evidence():
+    """A `Dual` multiplies what a mask leaves out by zero; the other checks run."""
+    point = np.array([1.0, np.nan, 3.0])
+
+    @rrule.define(masked)
+    def masked_rrule(x):
+        return masked(x), lambda dy: (NoTangent(), 2.0 * np.nan_to_num(x) * dy)
+
+    report = check_rrule(masked, point)
+    for name in ("second-order", "slope-at-zero", "value-slope"):
+        assert report[f"rrule.{name}"].status == "not run"
+        assert "not finite" in report[f"rrule.{name}"].detail
+    assert report["rrule.derivative"].status == "passed"
+
+
+@pytest.mark.parametrize("arguments", [(1.5, 2.0), (2, 2.0)])
+def test_orders_that_are_real_numbers_only(arguments):
+    """`jv` is holomorphic in its argument; no order of SciPy's is complex."""
+    special = pytest.importorskip("scipy.special")
+    report = check_rrule(special.jv, *arguments)
+    status = report["rrule.cauchy-riemann"].status
+    assert status == ("not run" if isinstance(arguments[0], float) else "passed")
