@@ -129,13 +129,23 @@ def _searched(cls: type) -> Framework | None:
     if not roots:
         _OF[cls] = None
         return None
-    for root in roots & entry_points_of_adapters().keys():
-        load_adapter(root)
+    # An adapter that is being imported has registered already: it is not loaded again.
+    framework = _registered_for(cls)
+    if framework is None:
+        for root in roots & entry_points_of_adapters().keys():
+            load_adapter(root)
+        framework = _registered_for(cls)
+    if framework is None:
+        _NONE.add(cls)
+    else:
+        _OF[cls] = framework
+    return framework
+
+
+def _registered_for(cls: type) -> Framework | None:
     for framework in _REGISTERED:
         if issubclass(cls, (framework.array, *framework.traced)):
-            _OF[cls] = framework
             return framework
-    _NONE.add(cls)
     return None
 
 

@@ -46,8 +46,12 @@ class FiniteDifferenceConfig(RuleConfig, HasForwardsMode, HasReverseMode):
         if call is not None:
             return call.run(tangents)
         subject = Subject(f, args, kw, tries=0)
-        slope = subject.slope(subject.space.coordinates(tangents))
-        return subject.y, subject.out.tangent(_finite(slope.value, slope.error, f))
+        direction = subject.space.coordinates(tangents)
+        # A step fits one size of arguments: the tangent's own size is a factor.
+        size = np.max(np.abs(direction) / subject.space.spans, initial=0.0) or 1.0
+        slope = subject.slope(direction / size)
+        dy = size * _finite(slope.value, slope.error, f)
+        return subject.y, subject.out.tangent(dy)
 
     def rrule_via_ad(self, f: Any, *args: Any, **kw: Any) -> Any:
         """`(y, pullback)` by the rule of `f`, or by its whole Jacobian."""

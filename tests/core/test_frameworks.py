@@ -155,3 +155,26 @@ def test_a_type_is_asked_again_after_a_registration(monkeypatch):
     register_framework(own)
     assert frameworks.framework_of(Part) is own
     assert frameworks.framework_of(Own) is own
+
+
+def test_a_registered_framework_is_found_while_its_adapter_is_imported(monkeypatch):
+    """Whose first lines may meet a class of their own arrays, as a compiler's."""
+
+    class Array:
+        __module__ = "half_imported"
+
+    class Traced(Array):
+        __module__ = "half_imported.inside"
+
+    def imported_again(root):
+        raise AssertionError(root)
+
+    monkeypatch.setattr(frameworks, "_REGISTERED", [])
+    monkeypatch.setattr(frameworks, "load_adapter", imported_again)
+    points = {"half_imported": None}
+    monkeypatch.setattr(frameworks, "entry_points_of_adapters", lambda: points)
+    with pytest.raises(AssertionError, match="half_imported"):
+        frameworks.framework_of(Traced)
+    framework = Framework(Array)
+    register_framework(framework)
+    assert frameworks.framework_of(Traced) is framework

@@ -138,6 +138,15 @@ def test_some_programs_that_raise_after_a_write():
         assert program.place in NAMES or state == start
 
 
+def test_lists_that_contain_themselves():
+    """Each call enters the list that an earlier one left."""
+    chosen = [p for p in returning(EVERY) if p.write == "{s}.append({s})"]
+    assert len(chosen) > 10
+    found, counted = faults(chosen, times=3)
+    assert found == {}
+    assert counted["refused"] == 0
+
+
 # In a later call the state holds the argument of an earlier one, to which the search
 # compares this one, and is read where a loop may have stored nothing: as in a cache.
 AS_CACHES = {("generator", "bisect.insort({s}, x)")}

@@ -59,10 +59,10 @@ def check(seed):
 
 
 def run(seeds):
-    """Most programs are right; at most one in fifty keeps an old `SCRATCH`."""
+    """Most programs are right; about one in a hundred keeps an old `SCRATCH`."""
     said = [check(seed) for seed in seeds]
     assert said.count("right") > 0.6 * len(seeds)
-    assert said.count("refused") <= 0.02 * len(seeds)
+    assert said.count("refused") <= 2 + 0.01 * len(seeds)
 
 
 @pytest.mark.covering(every=10)

@@ -69,6 +69,25 @@ KNOWN = {
     "odeint(lambda t, q: -x * q, (0.0": "a slope of another shape than the state",
     "scipy.signal.deconvolve(2, v)": "whole numbers, and no quotient but a list",
     "scipy.signal.freqs(v, w, v)": "the result is a copy of an argument",
+    **dict.fromkeys(
+        ("scipy.signal.bode(", "scipy.signal.freqresp("),
+        "the result is a copy of an argument",
+    ),
+    **dict.fromkeys(
+        (
+            "scipy.signal.TransferFunction(",
+            "scipy.signal.ZerosPolesGain(",
+            "scipy.signal.dlti(",
+            "scipy.signal.lti(",
+        ),
+        "a system of the pack's own class",
+    ),
+    "scipy.signal.StateSpace(lambda": "a function in place of a matrix",
+    "integrate.qmc_quad(": "other random numbers at each call",
+    **dict.fromkeys(
+        ("integrate.nsum(", "integrate.tanhsinh("),
+        "OptimizeResult, the public kind of SciPy's class of results",
+    ),
     "scipy.special.zeta(v, w, v)": "an `out` by position",
     "o.__divmod__": "of an array and what is no number: two operations for one",
 }

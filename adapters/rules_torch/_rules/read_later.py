@@ -18,6 +18,7 @@ from rules_core.extend import Reads, reads_of
 from rules_torch._closures.reads import INERT
 from rules_torch._compat import lacks_data
 from rules_torch._framework import FRAMEWORK
+from rules_torch._values.numpy_arrays import to_numpy
 
 __all__ = ["as_before", "note_value", "opaque_parts", "reads_in"]
 
@@ -52,7 +53,7 @@ def as_before(reads: Reads | None, primitive: rc.Primitive) -> Any:
 def note_value(reads: Reads, outputs: Sequence[Tensor]) -> None:
     """Keep the value for a pullback that computes it again, where there are numbers."""
     if all(_has_numbers(x) for x in outputs):
-        reads.note(x.numpy() for x in outputs)
+        reads.note(map(to_numpy, outputs))
 
 
 def _has_numbers(x: Tensor) -> bool:

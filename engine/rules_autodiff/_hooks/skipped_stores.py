@@ -302,7 +302,21 @@ def check_operands(run: Hooks, name: str, *values: Any) -> None:
         if isinstance(x, np.ndarray):
             check_read(run, x, f"an operand of {name!r}")
         elif type(x) in (list, tuple):
-            check_operands(run, name, *x)
+            for array in _arrays_within(x):
+                check_read(run, array, f"an operand of {name!r}")
+
+
+def _arrays_within(values: Any) -> list[Any]:
+    """The arrays in lists and tuples, which may contain themselves."""
+    found, entered, left = [], {id(values)}, list(values)
+    while left:
+        x = left.pop()
+        if isinstance(x, np.ndarray):
+            found.append(x)
+        elif type(x) in (list, tuple) and id(x) not in entered:
+            entered.add(id(x))
+            left += x
+    return found
 
 
 def computing(name: str) -> Callable[..., Any]:

@@ -223,3 +223,33 @@ def test_every_way_of_reading(name, tmp_path):
             return
         with pytest.raises(rc.UnsupportedError, match=ERROR):
             pull()
+
+
+LAZY = {
+    "conjugate": lambda z: z.conj(),
+    "negative": lambda z: z.conj().imag,  # torch negates it when it is read
+}
+
+
+@pytest.mark.parametrize("kind", LAZY)
+def test_values_that_torch_computes_when_they_are_read(kind):
+    turned = LAZY[kind]
+
+    @rc.primitive
+    def doubled(z):
+        return turned(2.0 * z)
+
+    def adjoint(dy, z):
+        return 2.0 * (dy.conj() if kind == "conjugate" else dy * 0 - 1j * dy)
+
+    rc.linear_rule(doubled, adjoint)
+    z = torch.tensor([1.0 + 2.0j, 0.5 - 1.0j], dtype=torch.complex128)
+    y, pullback = torch.func.vjp(doubled, z)
+    expected, known = torch.func.vjp(lambda z: turned(2.0 * z), z)
+    assert torch.equal(y, expected)
+    assert torch.equal(pullback(torch.ones_like(y))[0], known(torch.ones_like(y))[0])
+    leaf = z.clone().requires_grad_()
+    doubled(leaf).sum().abs().backward()
+    other = z.clone().requires_grad_()
+    turned(2.0 * other).sum().abs().backward()
+    torch.testing.assert_close(leaf.grad, other.grad)

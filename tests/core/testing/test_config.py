@@ -30,6 +30,28 @@ def test_functions_without_rules_are_differenced():
     assert frule_via_ad(CONFIG, tangents, f, 2.0, 3, 5.0)[1] == pytest.approx(64.0)
 
 
+@pytest.mark.parametrize("size", [1e-200, 1e-9, 1.0, 1e6, 1e12, 1e200])
+def test_derivatives_are_linear_over_all_sizes(size):
+    def f(x, y):
+        return np.sin(x) * y
+
+    x, y = np.array([0.3, 2.0]), 0.7
+    dx, dy = size * np.array([0.5, -1.0]), 2.0 * size
+    given = (NoTangent(), dx, dy)
+    expected = np.cos(x) * y * dx + np.sin(x) * dy
+    image = frule_via_ad(CONFIG, given, f, x, y)[1]
+    np.testing.assert_allclose(image, expected, rtol=1e-9)
+    cotangent = size * np.array([1.0, -0.5])
+    _, pulled, also = rrule_via_ad(CONFIG, f, x, y)[1](cotangent)
+    np.testing.assert_allclose(pulled, np.cos(x) * y * cotangent, rtol=1e-9)
+    np.testing.assert_allclose(also, np.sin(x) @ cotangent, rtol=1e-9)
+
+
+def test_a_tangent_of_zeros_has_a_derivative_of_zeros():
+    given = (NoTangent(), np.zeros(2))
+    assert not np.any(frule_via_ad(CONFIG, given, np.exp, np.ones(2))[1])
+
+
 def test_rules_are_used_where_there_are_any():
     def f(x):
         return x

@@ -242,6 +242,13 @@ def test_isotonic_regression_of_scipy_and_its_fields():
     assert optimize.isotonic_regression(np.zeros(0)).x.shape == (0,)
 
 
+def test_isotonic_regression_of_a_number_is_one_of_a_row():
+    for weights in (None, 2.0):
+        found = jacrev(lambda y, w=weights: isotonic(y, w))(0.75)
+        np.testing.assert_array_equal(found, [1.0])
+        assert isotonic(0.75, weights).shape == (1,)
+
+
 def test_large_numbers_elsewhere_do_not_round_a_mean():
     y = np.array([1.0, 0.5, 1e17, 1e16])
     np.testing.assert_array_equal(optimize.isotonic_regression(y).x[:2], [0.75, 0.75])
