@@ -243,7 +243,7 @@ class Writing:
             earlier.supposed |= earlier.writer is None
             return earlier
         if key in self.refusals:
-            raise self.refusals[key]
+            raise copy.copy(self.refusals[key])
         if closure is None:
             self.relied.add(f)
         guess = self.guesses.get(key, REAL)
@@ -257,7 +257,8 @@ class Writing:
         except Refused as refused:
             refused.within(f)
             if not isinstance(refused, Unlearned):
-                self.refusals[key] = refused
+                # Without its traceback, whose frames hold the arrays of a call.
+                self.refusals[key] = copy.copy(refused)
             raise
         form.writer = made_writer(name, active, reader)
         try:
