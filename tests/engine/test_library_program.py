@@ -75,6 +75,7 @@ KNOWN = {
     ),
     **dict.fromkeys(
         (
+            "scipy.signal.StateSpace(x",
             "scipy.signal.TransferFunction(",
             "scipy.signal.ZerosPolesGain(",
             "scipy.signal.dlti(",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import scipy.signal as _sp
 from scipy.signal import _ltisys
 
@@ -168,6 +169,8 @@ def dlti(*system: Any, dt: float = 1.0) -> Any:
 
 def _either(count: int) -> Callable[..., Any]:
     def made(*system: Any, dt: Any = None) -> Any:
+        if count == 4 and len(system) == 3:
+            system = (*system, _no_feedthrough(*system))
         if len(system) != count:
             message = f"It is made of {count} arrays, but got {len(system)}."
             raise ValueError(message)
@@ -176,6 +179,14 @@ def _either(count: int) -> Callable[..., Any]:
 
     return made
 
+
+def _no_feedthrough(_: Any, b: Any, c: Any) -> Any:
+    """`D = 0`, which SciPy takes where it is left out."""
+    b, c = (np.atleast_2d(np.empty(np.shape(x))) for x in (b, c))
+    return np.zeros((c.shape[0], b.shape[1]))
+
+
+rc.non_differentiable(_no_feedthrough)
 
 TransferFunction, ZerosPolesGain, StateSpace = map(_either, (2, 3, 4))
 

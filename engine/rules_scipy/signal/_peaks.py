@@ -9,6 +9,7 @@ import scipy.signal as _sp
 
 import rules_core as rc
 from rules_core.extend import stand_in
+from rules_scipy._arrays import arrays
 
 from ._axis import together
 from ._declare import DECLARED, At, declared
@@ -138,6 +139,8 @@ def find_peaks(
         "prominence": prominence, "width": width, "wlen": wlen,
         "rel_height": rel_height, "plateau_size": plateau_size,
     }  # fmt: skip
+    if isinstance(x, list | tuple):
+        (x,) = arrays(x)
     peaks, found = _found(rc.ignore_derivatives(x), options)
     return peaks, found | _heights(x, peaks, found, wlen, rel_height)
 

@@ -307,6 +307,30 @@ def test_properties_of_peaks(name):
     np.testing.assert_allclose(x.grad, slope, rtol=1e-9, atol=1e-12)
 
 
+def test_peaks_of_a_list():
+    def heights(*x):
+        return np.sum(properties(list(x))[0] ** 2)
+
+    slopes = grad(heights, tuple(range(10)))(*HILLY.tolist())
+    expected = grad(lambda x: np.sum(properties(x)[0] ** 2))(HILLY)
+    np.testing.assert_array_equal(slopes, expected)
+
+
+OF = {"numpy": np.asarray, "torch": torch.tensor, "jax": jax.numpy.asarray}
+
+
+@pytest.mark.filterwarnings("ignore::scipy.signal.BadCoefficients")
+@pytest.mark.parametrize("of", OF.values(), ids=OF)
+def test_a_state_space_without_feedthrough(of):
+    A, b, c, w = of([[0.0, 1.0], [-2.0, -0.5]]), np.eye(2)[:, 1:], np.eye(2)[:1], [0.3]
+    three, four = (
+        signal.StateSpace(A, b, c, *d).freqresp(w) for d in ((), (np.zeros((1, 1)),))
+    )
+    np.testing.assert_array_equal(three[1], four[1])
+    known = sp.StateSpace(np.asarray(A), b, c).freqresp(w)[1]
+    np.testing.assert_allclose(three[1], known, rtol=1e-6)
+
+
 def test_peaks_in_traced_code_are_refused():
     with pytest.raises(rc.UnsupportedError, match="peak_prominences"):
         jax.jit(lambda x: signal.find_peaks(x, height=0)[1]["peak_heights"])(HILLY)
