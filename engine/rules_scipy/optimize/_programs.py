@@ -12,7 +12,8 @@ import numpy as np
 import scipy.optimize as _sp
 
 import rules_core as rc
-from rules_scipy._functions import Run, if_converged, like
+from rules_scipy._arrays import concrete
+from rules_scipy._functions import Run, arrays_in, if_converged, like
 from rules_scipy._solvers import but, without_formula
 
 from ._arguments import DECLARED
@@ -246,7 +247,11 @@ def milp(
     c: Any, *, integrality: Any = None, bounds: Any = None, constraints: Any = None,
     options: Any = None,
 ) -> Any:  # fmt: skip
-    """`scipy.optimize.milp`; `fun` has a derivative in the costs, `x` is constant."""
+    """`scipy.optimize.milp`; `fun` has a derivative in the costs, `x` is constant.
+
+    Limits and constraints must be constants.
+    """
+    _only_costs(integrality=integrality, bounds=bounds, constraints=constraints)
     c = like(c)
     c = c if c.shape else c.reshape((1,))
     run = Run(
@@ -261,6 +266,19 @@ def milp(
     }  # fmt: skip
     return _sp.OptimizeResult({**own, "x": y[:n], "fun": value})
 
+
+def _only_costs(**constants: Any) -> None:
+    for name, value in constants.items():
+        if any(concrete(x) is None for x in arrays_in(value)):
+            message = (
+                f"{name} of milp must be constants, but hold an array that is traced or "
+                "carries a derivative. Where no unknown is a whole number, linprog has "
+                "the derivative in its limits."
+            )
+            raise rc.UnsupportedError(message)
+
+
+rc.non_differentiable(_only_costs)
 
 _MILP_FIELD = (
     "derivative of scipy.optimize.milp in a field of its result other than fun; at the "

@@ -67,6 +67,29 @@ def test_programs_in_whole_numbers():
     np.testing.assert_allclose(grad(value)(np.array([1.3, 2.0])), [1.0, 0.5])
 
 
+LIMITS = {
+    "constraints": lambda b: {"constraints": ([[1.0, 1.0]], b, np.inf)},
+    "bounds": lambda b: {"bounds": (b, np.inf)},
+}
+TRACED = {
+    "jax.grad": lambda f: jax.grad(f)(1.5),
+    "jax.jit": lambda f: jax.jit(f)(1.5),
+    "torch.func": lambda f: torch.func.grad(f)(torch.tensor(1.5)),
+    "torch": lambda f: f(torch.tensor(1.5, requires_grad=True)),
+}
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+@pytest.mark.parametrize("traced", TRACED)
+def test_limits_of_programs_in_whole_numbers_are_constants(traced, limits):
+    def value(b):
+        costs = rc.array_namespace(b).asarray([1.0, 2.0])
+        return optimize.milp(costs, integrality=[1, 0], **LIMITS[limits](b)).fun
+
+    with pytest.raises(rc.UnsupportedError, match=f"^{limits} of milp must be const"):
+        TRACED[traced](value)
+
+
 def test_assignments_are_constant():
     cost = np.array([[4.0, 1.0, 3.0], [2.0, 0.0, 5.0], [3.0, 2.0, 2.0]])
 
