@@ -271,9 +271,9 @@ def _only_costs(**constants: Any) -> None:
     for name, value in constants.items():
         if any(concrete(x) is None for x in arrays_in(value)):
             message = (
-                f"{name} of milp must be constants, but hold an array that is traced or "
-                "carries a derivative. Where no unknown is a whole number, linprog has "
-                "the derivative in its limits."
+                f"{name} of milp must be constants, but hold an array that is traced "
+                "or carries a derivative. Where no unknown is a whole number, linprog "
+                "has the derivative in its limits."
             )
             raise rc.UnsupportedError(message)
 
