@@ -118,8 +118,28 @@ class _Foreign(rc.Foreign):
 
     def layout(self, primal: Any, leaves: list[Any]) -> Any:
         """The layout of a pytree."""
+        if _is_plain(primal):  # which an engine can look into
+            return super().layout(_in_order(primal), leaves)
         leaves += filter(rc.Foreign.moves, tree_util.tree_leaves(primal))
         return layout_of(_template(primal))
+
+
+def _is_plain(tree: Any) -> bool:
+    """Whether a value is a leaf, or Python's containers of leaves."""
+    if type(tree) in (tuple, list):
+        return all(map(_is_plain, tree))
+    if type(tree) is dict:
+        return all(map(_is_plain, tree.values()))
+    return rc.is_array(tree) or isinstance(tree, (int, float, complex))
+
+
+def _in_order(tree: Any) -> Any:
+    """Containers with the keys of dicts in JAX's order."""
+    if type(tree) in (tuple, list):
+        return type(tree)([_in_order(x) for x in tree])
+    if type(tree) is dict:
+        return {key: _in_order(tree[key]) for key in sorted(tree)}
+    return tree
 
 
 def _template(tree: Any) -> Template:

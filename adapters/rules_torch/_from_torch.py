@@ -111,7 +111,8 @@ def _take(value: Any) -> tuple[Any, list[Tensor]]:
     return unflatten(layout, taken), taken
 
 
-_ARRAYS, _TENSORS = Opener((), as_array), Opener(Tensor)
+# NumPy's float64 is one of Python's floats, and an array.
+_ARRAYS, _TENSORS = Opener((), as_array, numbers=True), Opener(Tensor)
 
 
 def _results(value: Any, found: list[Tensor]) -> Any:
@@ -141,7 +142,8 @@ class _Flat:
         self.f = f
         found: list[Any] = []
         self.layout = flatten_layout((tuple(args), kwargs), found, _LEAVES)
-        self.leaves = [torch.as_tensor(x, dtype=_number_dtype(x)) for x in found]
+        tensors = [torch.as_tensor(x, dtype=_number_dtype(x)) for x in found]
+        self.leaves = list(map(_alone, tensors))
         self.where = [i for i, x in enumerate(self.leaves) if differentiable(x)]
         self.moving = tuple(self.leaves[i] for i in self.where)
 
@@ -158,6 +160,11 @@ class _Flat:
 _LEAVES = Opener((Tensor, float, complex))
 
 
+def _alone(x: Tensor) -> Tensor:
+    """A tensor whose entries have a place each, which forward mode writes to."""
+    return x.contiguous() if 0 in x.stride() else x
+
+
 def _number_dtype(x: Any) -> Any:
     if isinstance(x, Tensor):
         return x.dtype
@@ -166,7 +173,7 @@ def _number_dtype(x: Any) -> Any:
 
 def _as(given: Sequence[Any], like: Sequence[Tensor]) -> tuple[Tensor, ...]:
     pairs = zip(given, like, strict=True)
-    return tuple(torch.as_tensor(t, dtype=x.dtype) for t, x in pairs)
+    return tuple(_alone(torch.as_tensor(t, dtype=x.dtype)) for t, x in pairs)
 
 
 def _vjp_of(f: Any) -> Callable[..., Any]:

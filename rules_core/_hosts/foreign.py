@@ -105,16 +105,12 @@ class Foreign(ABC):
     @cached_property
     def pull(self) -> Callable[..., Any]:
         """The pullback, as a primitive of this kind."""
-        return self._derived(self.vjp(), "pullback")
+        return derived(self, self.vjp, "pullback")
 
     @cached_property
     def push(self) -> Callable[..., Any]:
         """The pushforward, as a primitive of this kind."""
-        return self._derived(self.jvp(), "pushforward")
-
-    def _derived(self, f: Any, kind: str) -> Primitive:
-        f.__name__ = f.__qualname__ = f"{kind} of {self.name}"
-        return type(self)(f).primitive
+        return derived(self, self.jvp, "pushforward")
 
     @property
     def name(self) -> str:
@@ -154,6 +150,25 @@ class Foreign(ABC):
             return y, self.fill(y, iter(self.push(given, args, kwargs)))
 
         return foreign_frule
+
+
+def derived(foreign: Foreign, derivative: Callable[[], Any], kind: str) -> Primitive:
+    """A derivative as a primitive; an engine may be the first to ask for it."""
+    f = derivative()
+    f.__name__ = f.__qualname__ = f"{kind} of {foreign.name}"
+    return type(foreign)(f).primitive
+
+
+@rrule.define(derived)
+def derived_rrule(*args: Any) -> Any:
+    """A function has no derivative."""
+    return derived(*args), lambda dy: (NoTangent(),) * 4
+
+
+@frule.define(derived)
+def derived_frule(tangents: Any, *args: Any) -> Any:
+    """A function has no derivative."""
+    return derived(*args), NoTangent()
 
 
 def _moving(x: Any) -> Any:

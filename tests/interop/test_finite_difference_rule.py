@@ -97,6 +97,45 @@ def test_where_there_is_no_derivative_it_is_nan(f):
     assert np.isnan(jax.jit(jax.grad(f))(0.0))
 
 
+NARROW = {
+    "peak": (lambda x: np.exp(-((x / 1e-12) ** 2)), 1e-12),
+    "peak on a slope": (lambda x: 1e3 * x + np.exp(-((x / 1e-8) ** 2)), 1e-8),
+    "wave": (lambda x: np.cos(x / 1e-9), 0.4e-9),
+    "bump elsewhere": (lambda x: np.exp(-(((x - 5.0) / 1e-7) ** 2)), 5.0 + 3e-8),
+}
+
+
+@pytest.mark.parametrize("name", NARROW)
+@pytest.mark.parametrize("scheme", ["central", "forward"])
+def test_what_is_narrower_than_a_step_is_nan(name, scheme):
+    f, x = NARROW[name]
+    handle = declared(f, (), scheme=scheme)
+    assert np.isnan(grad(handle)(x))
+    assert np.isnan(jax.jit(jax.grad(handle))(x))
+    row = declared(lambda x: np.stack([f(x[0]), x[1]]), (2,), scheme=scheme)
+    assert np.isnan(grad(lambda x: row(x)[0])(np.array([x, 1.0]))[0])
+
+
+SMOOTH = {
+    "square": (lambda x: x**2, 0.0, 0.0),
+    "fourth power": (lambda x: x**4, 0.0, 0.0),
+    "both": (lambda x: x**4 - 1e-9 * x**2, 0.0, 0.0),
+    "top": (np.sin, np.pi / 2, 0.0),
+    "inflection": (np.sin, 0.0, 1.0),
+    "large": (lambda x: 1e12 * np.cos(x), 0.0, 0.0),
+    "constant": (lambda x: 0.0 * x + 7.0, 3.0, 0.0),
+    "line": (lambda x: 3.0 * x - 1e9, 1e6, 3.0),
+    "hundred steps wide": (lambda x: np.exp(-((x / 6e-4) ** 2)), 0.0, 0.0),
+}
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_smooth_functions_have_slopes(name):
+    f, x, slope = SMOOTH[name]
+    found = grad(declared(f, ()))(x)
+    np.testing.assert_allclose(found, slope, rtol=1e-4, atol=1e-3)
+
+
 def test_explain_names_it():
     assert "central finite differences" in rc.explain(declared(), X, 1.5)
 

@@ -1,0 +1,90 @@
+"""Functions of JAX and PyTorch in NumPy programs: any order, from the first call on."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+
+import rules_core as rc
+from rules_autodiff import grad, hessian, hvp, jacfwd, vjp
+from rules_jax import from_jax
+from rules_torch import from_torch
+
+X = np.array([1.0, 2.0])
+# Made anew for each test, so that the engine is the first to ask for derivatives.
+ONE = {
+    "jax": lambda: from_jax(lambda x: jnp.sin(x) * x),
+    "jax.jit": lambda: from_jax(jax.jit(lambda x: jnp.sin(x) * x)),
+    "torch": lambda: from_torch(lambda x: torch.sin(x) * x),
+}
+NESTED = {
+    "jax": lambda: from_jax(lambda d, p: d["b"] * jnp.sin(d["a"]) + p[0] * p[1][0]),
+    "torch": lambda: from_torch(
+        lambda d, p: d["b"] * torch.sin(d["a"]) + p[0] * p[1][0]
+    ),
+}
+
+
+def first(x):
+    return np.sin(x) + x * np.cos(x)
+
+
+def second(x):
+    return 2 * np.cos(x) - x * np.sin(x)
+
+
+def third(x):
+    return -3 * np.sin(x) - x * np.cos(x)
+
+
+@pytest.mark.parametrize("made", ONE)
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_orders(made, order):
+    f, x = ONE[made](), np.asarray(0.7)
+    slope = f
+    for _ in range(order):
+        slope = grad(slope)
+    known = (first, second, third)[order - 1](x)
+    np.testing.assert_allclose(slope(x), known, rtol=1e-12)
+
+
+@pytest.mark.parametrize("made", ONE)
+def test_cotangents_and_arguments_that_are_broadcast(made):
+    f = ONE[made]()
+    found = hessian(lambda x: f(x).sum())(X)
+    np.testing.assert_allclose(found, np.diag(second(X)), rtol=1e-12)
+    g, ones = ONE[made](), np.ones(2)
+    found = hvp(lambda x: g(x).sum(), (X,), (ones,))
+    np.testing.assert_allclose(found, second(X), rtol=1e-12)
+    wide = np.broadcast_to(2.0, (3,))
+    _, dy = rc.frule((rc.NoTangent(), wide), ONE[made](), wide)
+    np.testing.assert_allclose(dy, 2.0 * first(wide), rtol=1e-12)
+
+
+@pytest.mark.parametrize("made", ONE)
+def test_numbers_of_numpy(made):
+    f = ONE[made]()
+    np.testing.assert_allclose(grad(f)(np.float64(0.7)), first(0.7), rtol=1e-12)
+    np.testing.assert_allclose(
+        grad(lambda x: f(x[0]) * x[1])(X), [first(1.0) * 2.0, np.sin(1.0)], rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("made", NESTED)
+def test_containers(made):
+    """Also dicts, whose keys JAX sorts."""
+    f = NESTED[made]()
+
+    def value(x):
+        return f({"b": x[0], "a": x[1]}, (x[2], [x[3], 0.0 * x[0]]))
+
+    def known(x):
+        return x[0] * np.sin(x[1]) + x[2] * x[3]
+
+    x = np.array([0.3, 0.9, -0.4, 1.2])
+    y, pullback = vjp(value, x)
+    np.testing.assert_allclose(y, known(x), rtol=1e-14)
+    np.testing.assert_allclose(pullback(1.0)[0], grad(known)(x), rtol=1e-12)
+    np.testing.assert_allclose(jacfwd(value)(x), grad(known)(x), rtol=1e-12)
+    np.testing.assert_allclose(hessian(value)(x), hessian(known)(x), atol=1e-12)
