@@ -22,6 +22,7 @@ __all__ = [
     "kept",
     "refuse",
     "taken",
+    "vector",
 ]
 
 
@@ -127,6 +128,11 @@ def beside(x: Any, ndim: int) -> Any:
     """`x` with axes of length one after its own, for arrays of `ndim` axes."""
     xp = rc.array_namespace(x)
     return xp.reshape(x, (*x.shape, *(1,) * (ndim - len(x.shape))))
+
+
+def vector(x: Any) -> Any:
+    """A number as an array of one entry."""
+    return rc.array_namespace(x).reshape(x, (1,)) if x.ndim == 0 else x
 
 
 def taken(x: Any, index: Any) -> Any:

@@ -159,6 +159,9 @@ def derived(foreign: Foreign, derivative: Callable[[], Any], kind: str) -> Primi
     return type(foreign)(f).primitive
 
 
+# By hand, since `non_differentiable` belongs to a room that does not know this one.
+
+
 @rrule.define(derived)
 def derived_rrule(*args: Any) -> Any:
     """A function has no derivative."""

@@ -9,6 +9,7 @@ from typing import Any
 import scipy.integrate as _sp
 
 import rules_core as rc
+from rules_scipy._arrays import vector
 from rules_scipy._functions import Function, Run, if_converged, solve
 from rules_scipy._solvers import without_formula
 
@@ -41,8 +42,7 @@ def odeint(
         return Dfun(t, y, *args) if tfirst else Dfun(y, t, *args)
 
     fun = func if tfirst else swapped
-    start = as_state(y0, fun, args, t)
-    start = start if start.shape else start.reshape((1,))
+    start = vector(as_state(y0, fun, args, t))
     times = as_time(t, start)
     run = Run(
         _run_odeint, 0, full_output=full_output,

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.optimize as _sp
 
 import rules_core as rc
+from rules_scipy._arrays import vector
 from rules_scipy._functions import Run, if_converged, like
 from rules_scipy._solvers import but, without_formula
 
@@ -68,8 +69,7 @@ def lsq_linear(
     """`scipy.optimize.lsq_linear`; `x`, `cost` and `fun` have derivatives."""
     A = _dense(A, "lsq_linear", b, bounds)
     A = A if len(A.shape) > 1 else A.reshape((1, -1))  # one equation
-    b = like(b, A)
-    b = b if b.shape else b.reshape((1,))
+    b = vector(like(b, A))
     x0 = _unknowns(A)
     lower, upper = ends_of(bounds, x0)
     run = Run(

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.optimize as _sp
 
 import rules_core as rc
+from rules_scipy._arrays import vector
 from rules_scipy._functions import Run, like
 
 from ._arguments import DECLARED
@@ -31,9 +32,9 @@ def isotonic_regression(y: Any, *, weights: Any = None, increasing: bool = True)
     Where two blocks meet, as where neighbours are equal, the derivative is that of the
     blocks that SciPy forms. In JAX and PyTorch the result has `x` alone.
     """
-    y = _row(like(y, y, weights))
+    y = vector(like(y, y, weights))
     xp = rc.array_namespace(y)
-    w = xp.ones_like(y) if weights is None else _row(like(weights, y))
+    w = xp.ones_like(y) if weights is None else vector(like(weights, y))
     y = y + 0.0 * w if weights is not None else y
     run = Run(_run_isotonic, 0, increasing=increasing)
     n = y.shape[0]
@@ -45,11 +46,6 @@ def isotonic_regression(y: Any, *, weights: Any = None, increasing: bool = True)
         of_blocks = tuple([place[rest["blocks"][:-1]] for place in places])
         fields |= {"weights": _sums(w, *of_blocks), "blocks": rest["blocks"]}
     return _sp.OptimizeResult(fields)
-
-
-def _row(x: Any) -> Any:
-    """A number as a row of one, as SciPy reads it."""
-    return x if x.ndim else rc.array_namespace(x).reshape(x, (1,))
 
 
 def _run_isotonic(settings: Any, _: Any, y: Any, w: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.optimize as _sp
 
 import rules_core as rc
-from rules_scipy._arrays import concrete
+from rules_scipy._arrays import concrete, vector
 from rules_scipy._functions import Run, arrays_in, if_converged, like
 from rules_scipy._solvers import but, without_formula
 
@@ -252,8 +252,7 @@ def milp(
     Limits and constraints must be constants.
     """
     _only_costs(integrality=integrality, bounds=bounds, constraints=constraints)
-    c = like(c)
-    c = c if c.shape else c.reshape((1,))
+    c = vector(like(c))
     run = Run(
         _run_milp, 1, integrality=integrality, bounds=bounds, constraints=constraints,
         options=options,

@@ -21,7 +21,6 @@ __all__ = [
     "positions",
     "selected",
     "together",
-    "vector",
 ]
 
 
@@ -61,11 +60,6 @@ def fixed(constant: Any, like: Any) -> Any:
 def positions(like: Any, n: int) -> Any:
     """0, 1, …, n - 1."""
     return fixed(np.arange(n), like)
-
-
-def vector(x: Any) -> Any:
-    """A number as an array of one entry."""
-    return rc.array_namespace(x).reshape(x, (1,)) if x.ndim == 0 else x
 
 
 def column(x: Any, ndim: int, axis: int) -> Any:

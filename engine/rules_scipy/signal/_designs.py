@@ -9,9 +9,10 @@ import numpy as np
 import scipy.signal as _sp
 
 import rules_core as rc
+from rules_scipy._arrays import vector
 from rules_scipy.linalg._matrices import joined
 
-from ._axis import fixed, together, vector
+from ._axis import fixed, together
 from ._declare import At, declared
 from ._windows import window_of
 

@@ -12,9 +12,10 @@ import numpy as np
 import scipy.signal as _sp
 
 import rules_core as rc
+from rules_scipy._arrays import vector
 from rules_scipy.linalg._matrices import joined
 
-from ._axis import column, padded, part, positions, selected, together, vector
+from ._axis import column, padded, part, positions, selected, together
 from ._convolution import product
 from ._declare import At, declared, trial
 from ._gustafsson import gustafsson

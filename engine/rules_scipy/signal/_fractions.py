@@ -9,8 +9,9 @@ import scipy.signal as _sp
 
 import rules_core as rc
 from rules_core.extend import nan_unless
+from rules_scipy._arrays import vector
 
-from ._axis import fixed, flipped, padded, together, vector
+from ._axis import fixed, flipped, padded, together
 from ._convolution import product
 from ._declare import At, declared
 from ._filters import deconvolve

@@ -13,8 +13,9 @@ import numpy as np
 import scipy.signal as _sp
 
 import rules_core as rc
+from rules_scipy._arrays import vector
 
-from ._axis import fixed, flipped, together, vector
+from ._axis import fixed, flipped, together
 from ._declare import At, declared
 from ._forms import parts_of
 from ._responses import products, series

@@ -8,10 +8,11 @@ import numpy as np
 import scipy.signal as _sp
 
 import rules_core as rc
+from rules_scipy._arrays import vector
 from rules_scipy._steps import declare
 from rules_scipy.linalg._matrices import conjugate
 
-from ._axis import flipped, padded, part, together, vector
+from ._axis import flipped, padded, part, together
 from ._convolution import filtered
 from ._declare import At
 

@@ -9,9 +9,10 @@ import scipy.signal as _sp
 
 import rules_core as rc
 from rules_core.extend import stand_in
+from rules_scipy._arrays import vector
 from rules_scipy.linalg._matrices import conjugate
 
-from ._axis import flipped, positions, together, vector
+from ._axis import flipped, positions, together
 from ._convolution import product
 from ._declare import DECLARED, At, declared, trial
 

@@ -9,9 +9,10 @@ import scipy.signal as _sp
 
 import rules_core as rc
 from rules_core.extend import nan_unless
+from rules_scipy._arrays import vector
 from rules_scipy.linalg._matrices import is_complex, joined, real
 
-from ._axis import fixed, together, vector
+from ._axis import fixed, together
 from ._declare import At, declared, trial
 
 __all__ = [

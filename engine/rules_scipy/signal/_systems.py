@@ -9,11 +9,12 @@ import numpy as np
 import scipy.signal as _sp
 
 import rules_core as rc
+from rules_scipy._arrays import vector
 from rules_scipy._steps import declare
 from rules_scipy.linalg import expm
 from rules_scipy.linalg._matrices import adjoint, identity, joined, solved, transposed
 
-from ._axis import alike, fixed, flipped, padded, together, vector
+from ._axis import alike, fixed, flipped, padded, together
 from ._convolution import product
 from ._declare import At, declared
 from ._forms import parts_of

@@ -1,5 +1,7 @@
 """Meets the adapter for the first time in each context, in a process of its own.
 
+It imports nothing of other tests, which import the adapter.
+
 Run as a script with names of contexts: each is entered in a fork that has imported
 torch and the core alone. It prints a line for each that fails.
 """

@@ -98,7 +98,7 @@ def test_entries_that_are_not_finite_are_no_evidence():
 @pytest.mark.parametrize("arguments", [(1.5, 2.0), (2, 2.0)])
 def test_orders_that_are_real_numbers_only(arguments):
     """`jv` is holomorphic in its argument; no order of SciPy's is complex."""
-    special = pytest.importorskip("scipy.special")
+    special = pytest.importorskip("scipy.special")  # the core does not need it
     report = check_rrule(special.jv, *arguments)
     status = report["rrule.cauchy-riemann"].status
     assert status == ("not run" if isinstance(arguments[0], float) else "passed")

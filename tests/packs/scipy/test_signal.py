@@ -319,6 +319,7 @@ def test_peaks_of_a_list():
 OF = {"numpy": np.asarray, "torch": torch.tensor, "jax": jax.numpy.asarray}
 
 
+# SciPy warns of the zeros at the head of the numerator, which D = 0 brings.
 @pytest.mark.filterwarnings("ignore::scipy.signal.BadCoefficients")
 @pytest.mark.parametrize("of", OF.values(), ids=OF)
 def test_a_state_space_without_feedthrough(of):
