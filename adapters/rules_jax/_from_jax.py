@@ -130,7 +130,8 @@ def _is_plain(tree: Any) -> bool:
         return all(map(_is_plain, tree))
     if type(tree) is dict:
         return all(map(_is_plain, tree.values()))
-    return rc.is_array(tree) or isinstance(tree, (int, float, complex))
+    static = tree is None or isinstance(tree, (int, float, complex, str))
+    return static or rc.is_array(tree)
 
 
 def _in_order(tree: Any) -> Any:

@@ -7,14 +7,16 @@ from typing import Any, NamedTuple
 
 from rules_core._base.arrays import array_namespace, is_array
 from rules_core._base.errors import RuleDefinitionError, UnsupportedError
+from rules_core._base.frameworks import framework_of
 from rules_core._dispatch.call_site import caller_location
 from rules_core._dispatch.rule import Location
 from rules_core._dispatch.rule_key import describe
+from rules_core._primitives.declare import primitive
 from rules_core._primitives.ignore_derivatives import ignore_derivatives
-from rules_core._rules.frule_rrule import rrule
+from rules_core._rules.frule_rrule import frule, rrule
 from rules_core._tangents.canonical import has_tangent
 from rules_core._tangents.leaves import is_complex
-from rules_core._tangents.zeros import NoTangent, ZeroTangent
+from rules_core._tangents.zeros import NoTangent, ZeroTangent, not_implemented
 
 from .rule_pair import called, register_pair
 
@@ -33,16 +35,20 @@ def finite_difference_rule(
 ) -> None:
     """Define frule and rrule of `f` by finite differences: a last resort.
 
-    `∂f/∂xᵢ ≈ (f(x + h eᵢ) - f(x - h eᵢ)) / 2h`. Half of the digits are lost, more at
-    higher orders, and each derivative calls `f` four times for each entry of each
-    argument. Prefer a formula, `implicit`, or the derived rule of plain Python code.
-    `explain` names these rules.
+    `∂f/∂xᵢ ≈ (f(x + h eᵢ) - f(x - h eᵢ)) / 2h`. Rounding adds an error of about
+    `1e-10 |f|` in double precision, `1e-8 |f|` if `"forward"`, so that what is small
+    beside `f` has no derivative left. At second order five digits are left, at third
+    one or two; `"forward"` has no second order. Each derivative calls `f` four times
+    for each entry of each argument. Waves and peaks much narrower than `h` may stand
+    between all points. Prefer a formula, `implicit`, or the derived rule of plain
+    Python code. `explain` names these rules.
 
     Args:
         f: The function: real arrays or numbers to one real array or number. Other
             arguments are constants.
         scheme: `"central"`, with an error of order `h²`, or `"forward"`, of order `h`
-            with half of the calls, for a function that is not defined beyond a bound.
+            with half of the calls and no second derivative, for a function that is not
+            defined beyond a bound.
         step: `h`, relative to `max(1, |xᵢ|)`; by default the one that balances
             truncation and rounding.
         tolerance: Entries whose estimated error, from twice the step, exceeds this part
@@ -52,7 +58,8 @@ def finite_difference_rule(
             calls.
 
     Raises:
-        RuleDefinitionError: There is no such scheme, or the step is not positive.
+        RuleDefinitionError: There is no such scheme, or the step or the tolerance is
+            not positive.
         RuleClashError: `f` has a rule from another place.
 
     >>> import numpy as np
@@ -64,11 +71,12 @@ def finite_difference_rule(
     >>> pullback(np.asarray([1.0, 1.0]))[1].round(6)
     array([ 3., 29.])
     """
-    if scheme not in _POWERS or not (step is None or step > 0):
+    positive = all(x is None or x > 0 for x in (step, tolerance))
+    if scheme not in _POWERS or not positive:
         message = (
             f"finite_difference_rule({describe(f)}): scheme must be "
-            f"{' or '.join(map(repr, _POWERS))} and the step positive, but got "
-            f"{scheme!r} and {step!r}."
+            f"{' or '.join(map(repr, _POWERS))}, the step and the tolerance positive, "
+            f"but got {scheme!r}, {step!r} and {tolerance!r}."
         )
         raise RuleDefinitionError(message)
     table = rrule.table_to_define(f)
@@ -123,7 +131,7 @@ class _Differences(NamedTuple):
         self, args: tuple[Any, ...], kw: dict[str, Any], needs: tuple[bool, ...]
     ) -> tuple[Any, list[tuple[int, list[Any]]]]:
         """The value, and for each wanted argument one slope per entry."""
-        f = called(self.key)
+        f = _keeping(called(self.key))
         y = f(*args, **kw)
         self.check(y)
 
@@ -143,6 +151,8 @@ class _Differences(NamedTuple):
         for h, move in _moves(xp, x, relative):
             near = self.beside(f, x, y, move)
             slope = self.quotient(near, h)
+            if self.scheme == "forward":
+                slope = of_first_order(slope)
             if self.tolerance is None:
                 yield slope
                 continue
@@ -171,6 +181,42 @@ class _Differences(NamedTuple):
             "containers apart, and complex numbers as their two parts."
         )
         raise UnsupportedError(message)
+
+
+@primitive
+def of_first_order(slope: Any) -> Any:
+    """A one-sided quotient, whose own quotient has no digits left."""
+    return slope
+
+
+_SECOND = (
+    "second derivative of finite_difference_rule(scheme='forward'), whose differences "
+    "have no digits left; scheme='central' has five"
+)
+
+
+@frule.define(of_first_order)
+def of_first_order_frule(tangents: Any, slope: Any) -> Any:
+    """No tangent is known."""
+    return of_first_order(slope), not_implemented(_SECOND)
+
+
+@rrule.define(of_first_order)
+def of_first_order_rrule(slope: Any) -> Any:
+    """No cotangent is known."""
+    y = of_first_order(slope)
+    return y, lambda dy: (NoTangent(), not_implemented(_SECOND))
+
+
+def _keeping(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f`, whose results are copies: it may return one array in every call."""
+
+    def kept(*args: Any, **kw: Any) -> Any:
+        y = f(*args, **kw)
+        is_numpy = is_array(y) and framework_of(type(y)) is None
+        return y.copy() if is_numpy else y
+
+    return kept
 
 
 def _moves(xp: Any, x: Any, relative: float) -> Iterator[tuple[Any, Any]]:
@@ -241,6 +287,7 @@ def _gathered(x: Any, column: list[Any], dy: Any) -> Any:
 
 
 def _device(x: Any) -> Any:
+    """That of a framework's array; NumPy's may stand beside one."""
     from array_api_compat import device
 
-    return device(x)
+    return None if framework_of(type(x)) is None else device(x)

@@ -69,6 +69,43 @@ def test_two_orders(orders):
     np.testing.assert_allclose(curvature, [[0, 1.5], [1.5, sine[1]]], atol=1e-4)
 
 
+HIGHER = {
+    "grad of grad": lambda f: grad(lambda x: grad(lambda x: f(x, 1.5).sum())(x).sum())(
+        X
+    ),
+    "hessian": lambda f: hessian(lambda x: f(x, 1.5).sum())(X),
+    "jax": lambda f: jax.hessian(lambda x: f(x, 1.5).sum())(X),
+    "jax, forward": lambda f: jax.jacfwd(jax.jacfwd(lambda x: f(x, 1.5)))(X),
+    "torch": lambda f: torch.func.hessian(lambda x: f(x, 1.5).sum())(torch.tensor(X)),
+}
+
+
+@pytest.mark.parametrize("higher", HIGHER.values(), ids=HIGHER)
+def test_one_side_has_no_second_order(higher):
+    with pytest.raises(Exception, match="have no digits left; scheme='central'"):
+        higher(declared(scheme="forward"))
+
+
+@pytest.mark.parametrize("scheme", ["central", "forward"])
+def test_functions_that_return_one_array_in_every_call(scheme):
+    buffer = np.zeros(2)
+    f = declared(lambda x: np.multiply(x, x, out=buffer), "x", scheme=scheme)
+    y, pullback = rc.rrule(f, X)
+    np.testing.assert_allclose(pullback(np.ones(2))[1], 2 * X, rtol=1e-6)
+    np.testing.assert_array_equal(y, X * X)
+    found = grad(lambda x: f(x).sum())(X)
+    np.testing.assert_allclose(found, 2 * X, rtol=1e-6)
+    found = jax.grad(lambda x: f(x).sum())(X)
+    np.testing.assert_allclose(found, 2 * X, rtol=1e-6)
+
+
+def test_two_orders_outside_jit():
+    f = declared()
+    found = jax.hessian(lambda x: f(x, 1.5).sum())(X)
+    known = [[0, 1.5], [1.5, 2 * np.cos(6.0)]]
+    np.testing.assert_allclose(found, known, atol=1e-4)
+
+
 def test_number_of_calls():
     """Only what is wanted is moved, by four calls for each entry."""
     calls = []
@@ -150,6 +187,8 @@ def test_single_precision_and_integers():
 MISUSES = {
     "scheme": {"scheme": "backward"},
     "step": {"step": 0.0},
+    "tolerance": {"tolerance": -1.0},
+    "no number": {"tolerance": float("nan")},
 }
 
 

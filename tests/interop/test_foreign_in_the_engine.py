@@ -71,6 +71,18 @@ def test_numbers_of_numpy(made):
     )
 
 
+@pytest.mark.parametrize("made", ["jax", "torch"])
+def test_constants_in_containers(made):
+    wrap, xp = {"jax": (from_jax, jnp), "torch": (from_torch, torch)}[made]
+    f = wrap(lambda t, n: (xp.sin(t[0]) * t[2]["n"] * n, None))
+
+    def value(x):
+        return f((x[0], None, {"n": 2, "b": True}), 1.5)[0]
+
+    np.testing.assert_allclose(grad(value)(X), [3 * np.cos(1.0), 0.0], rtol=1e-12)
+    np.testing.assert_allclose(hessian(value)(X)[0, 0], -3 * np.sin(1.0), rtol=1e-12)
+
+
 @pytest.mark.parametrize("made", NESTED)
 def test_containers(made):
     """Also dicts, whose keys JAX sorts."""

@@ -47,6 +47,44 @@ def test_derivatives_are_linear_over_all_sizes(size):
     np.testing.assert_allclose(also, np.sin(x) @ cotangent, rtol=1e-9)
 
 
+FAST = {
+    "far": (lambda x: np.sin(x) + 0, 1e7),
+    "steep": (lambda x: np.sin(1e6 * x), 0.3),
+    "two": (lambda x: np.stack([x * x, np.cos(3e7 * x)]), 0.7),
+}
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_what_varies_faster_than_steps_is_an_error(name):
+    f, x = FAST[name]
+    with pytest.raises(rc.ViaADError, match="do not converge"):
+        frule_via_ad(CONFIG, (NoTangent(), 1.0), f, x)
+    with pytest.raises(rc.ViaADError, match="do not converge"):
+        rrule_via_ad(CONFIG, f, x)
+
+
+SCALES = {
+    "small": (lambda x: np.sin(x * 1e9), 1e-9, 1e9 * np.cos(1.0)),
+    "tiny": (lambda x: x**3, 1e-9, 3e-18),
+    "large": (lambda x: x**2, 1e7, 2e7),
+    "flat": (np.cos, 0.0, 0.0),
+    "constant": (lambda x: 0.0 * x + 1e9, 1.0, 0.0),
+    "beside a constant": (lambda x: np.sin(x) + 1e6, 1.0, np.cos(1.0)),
+    "steep": (np.exp, 100.0, np.exp(100.0)),
+    "root": (np.sqrt, 1e-12, 5e5),
+    "pole": (lambda x: 1 / x, 1e-6, -1e12),
+}
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_functions_on_the_scale_of_their_arguments(name):
+    f, x, slope = SCALES[name]
+    image = frule_via_ad(CONFIG, (NoTangent(), 1.0), f, x)[1]
+    np.testing.assert_allclose(image, slope, rtol=1e-6, atol=1e-4 * (slope == 0))
+    pulled = rrule_via_ad(CONFIG, f, x)[1](1.0)[1]
+    np.testing.assert_allclose(pulled, slope, rtol=1e-6, atol=1e-4 * (slope == 0))
+
+
 def test_a_tangent_of_zeros_has_a_derivative_of_zeros():
     given = (NoTangent(), np.zeros(2))
     assert not np.any(frule_via_ad(CONFIG, given, np.exp, np.ones(2))[1])
