@@ -18,6 +18,7 @@ from rules_core import (
 
 from ._differences import Vector
 from ._subject import Subject
+from ._tolerance import largest
 
 __all__ = ["FiniteDifferenceConfig"]
 
@@ -75,8 +76,9 @@ def _numerical_pullback(subject: Subject) -> Callable[[Any], tuple[Any, ...]]:
 
 
 # A direction a thousand times as short, by no power of two, whose steps would be among
-# those of the other one; and the share by which its slope may differ.
-_SHORT, _SHARE = 1e-3, 1e-6
+# those of the other one; and the share of the largest slope by which they may differ,
+# for differences of differences are noisy.
+_SHORT, _SHARE = 1e-3, 1e-2
 
 
 def _slope(subject: Subject, direction: Vector) -> Vector:
@@ -87,10 +89,11 @@ def _slope(subject: Subject, direction: Vector) -> Vector:
             than by the size of its arguments: `sin(x)` at 1e7.
     """
     wide, near = subject.slope(direction), subject.slope(_SHORT * direction)
-    if wide.converged and near.converged:
+    found = np.all(np.isfinite([wide.value, near.value]))
+    if found and wide.converged and near.converged:
         gap = np.abs(wide.value - near.value / _SHORT)
         error = wide.error + near.error / _SHORT
-        size = np.maximum(np.abs(wide.value), np.abs(near.value / _SHORT))
+        size = max(largest(wide.value), largest(near.value) / _SHORT)
         if np.all(gap <= 10 * error + _SHARE * size):
             return wide.value
     name = getattr(subject.f, "__qualname__", repr(subject.f))
