@@ -124,3 +124,59 @@ def test_wrong_second_derivatives():
     check_program(f, 1.5)
     with pytest.raises(ProgramError, match="forward over reverse must hold"):
         check_program(f, 1.5, second=True)
+
+
+SIZES = [1e-250, 1e-100, 1e-20, 1e-9, 1e-4, 1.0, 1e5, 1e9, 1e20, 1e100, 1e250]
+
+
+def scaled(factor):
+    """`x ↦ √x`, with a derivative that is wrong by a factor."""
+
+    def root(x):
+        return np.sqrt(x)
+
+    @rrule.define(root)
+    def root_rrule(x):
+        return np.sqrt(x), lambda dy: (NoTangent(), factor * dy / (2 * np.sqrt(x)))
+
+    @rc.frule.define(root)
+    def root_frule(tangents, x):
+        return np.sqrt(x), factor * tangents[1] / (2 * np.sqrt(x))
+
+    return root
+
+
+ROOTS = [
+    (lambda root, x: root(x), 1.3),
+    (lambda root, x: root(x)[1:] * 2.0, np.array([1.3, 0.3, 2.0])),
+    (lambda root, x: root(x["a"]) + x["b"], {"a": 1.3, "b": 0.7}),
+]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("f", "x"), ROOTS, ids=["number", "array", "dict"])
+def test_arguments_of_every_size(f, x, size):
+    x = {k: size * v for k, v in x.items()} if isinstance(x, dict) else size * x
+    if isinstance(x, dict):
+        x["b"] = np.sqrt(x["b"])
+    right, wrong = scaled(1.0), scaled(1.001)
+    check_program(lambda x: f(right, x), x)
+    with pytest.raises(ProgramError, match="forward mode gave"):
+        check_program(lambda x: f(wrong, x), x)
+    with pytest.raises(ProgramError, match="reverse mode: derivative must hold"):
+        check_program(lambda x: f(wrong, x), x, forward=False)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_arguments_of_several_sizes(size):
+    """Beside an argument of size 1, whose share of the movement hides the other's."""
+    right, wrong = scaled(1.0), scaled(1.001)
+    check_program(lambda x, y: (right(x), x, y), size, 1.5)
+    with pytest.raises(ProgramError, match="reverse mode: derivative must hold"):
+        check_program(lambda x, y: wrong(x) + y * size**0.5, size, 1.5, forward=False)
+
+
+@pytest.mark.parametrize("f", [np.floor, np.sqrt, np.cbrt])
+def test_points_without_a_derivative(f):
+    with pytest.raises(ProgramError, match="finite differences find no derivative"):
+        check_program(lambda x: f(x) * 1.0, np.float64(0.0))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -14,20 +15,29 @@ from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._tape.recording import Recording
 
 from ._vectors import (
+    Slope,
     copy_of,
-    difference,
     equal,
+    in_proportion,
     inner,
+    largest,
     leaves,
+    magnitudes,
     mapped,
+    parts_of,
     random_like,
     shadowed,
+    slopes,
     unshared,
 )
 
 __all__ = ["ProgramError", "Report", "check_program"]
 
 ADJOINT = 1e-2  # the modes agree better than with differences
+# An error of differences above this share of an output and its slope proves nothing,
+# if the output is not a small remainder of larger numbers.
+USELESS, NEGLIGIBLE = 1e-3, 1e-6
+ROUNDING = 2**8  # units of round-off of the largest number that may be in all others
 
 
 class ProgramError(AssertionError):
@@ -76,7 +86,8 @@ def check_program(
 
     The outputs are the result of `f` and the final state of its arguments. Checked: the
     values and the state after the forward pass; that shadows alias as their primals;
-    derivatives along random directions against finite differences; the classes, shapes
+    derivatives along random directions, in which each argument moves in proportion to
+    its size, against finite differences with their error; the classes, shapes
     and dtypes of the cotangents; that they are added to earlier ones, and own their
     memory; the arguments after the reverse pass; a second call of the pullback; `⟨ȳ, J
     ẋ⟩ = ⟨J* ȳ, ẋ⟩`; all this with straight-line code, if there is some.
@@ -136,6 +147,20 @@ def check_program(
     return check.report
 
 
+@dataclass
+class _Line:
+    """A direction, and the derivative of the outputs along it by differences."""
+
+    direction: Any
+    slopes: list[Slope]
+
+    def values(self) -> list[Any]:
+        return [slope.value for slope in self.slopes]
+
+    def errors(self) -> list[Any]:
+        return [slope.error for slope in self.slopes]
+
+
 class _Check:
     def __init__(self, f: Callable[..., Any], args: Any, rtol: float, rng: Any):
         def program(*given: Any) -> Any:
@@ -143,42 +168,99 @@ class _Check:
 
         self.program, self.args, self.rtol = program, args, rtol
         self.report = Report(getattr(f, "__name__", repr(f)))
-        self.direction = random_like(rng, args)
         self.expected = unshared(program(*copy_of(args)))
+        self.direction = in_proportion(random_like(rng, args), args)
         self.seed = random_like(rng, self.expected)
-        self.slope = difference(program, args, self.direction)
-        self.scale = max(
-            [1.0, *(float(np.max(np.abs(d), initial=0)) for d in self.slope)]
-        )
+
+    @cached_property
+    def lines(self) -> list[_Line]:
+        """One for all arguments, and where they differ in size some for a few."""
+        return [
+            self.line(self.program, part, self.expected)
+            for part in parts_of(self.direction, self.args)
+        ]
+
+    def line(self, program: Callable[..., Any], direction: Any, outputs: Any) -> _Line:
+        """The derivatives along a direction.
+
+        Raises:
+            ProgramError: Finite differences find none.
+        """
+        found = slopes(program, self.args, direction)
+        sizes = [
+            max(largest(slope.value), largest(end))
+            for slope, end in zip(found, leaves(outputs), strict=True)
+        ]
+        least = NEGLIGIBLE * max(sizes, default=0.0)
+        if not all(
+            largest(slope.error) <= USELESS * max(size, least)
+            and not np.any(np.isinf(slope.value + slope.error))
+            for slope, size in zip(found, sizes, strict=True)
+        ):
+            message = (
+                f"{self.report.program}: finite differences find no derivative at "
+                "these arguments, so that none can be checked: the program jumps, has "
+                "an infinite slope or is not finite there. Check it at other arguments."
+            )
+            raise ProgramError(message)
+        return _Line(direction, found)
+
+    def eps(self) -> float:
+        """Round-off of the coarsest numbers among arguments and outputs."""
+        kinds = map(np.result_type, leaves([self.args, self.expected]))
+        return max((float(np.finfo(kind).eps) for kind in kinds), default=0.0)
+
+    def rounding(self) -> float:
+        """The part of a number that round-off may change."""
+        kinds = map(np.result_type, leaves([self.args, self.expected]))
+        eps = max((float(np.finfo(kind).eps) for kind in kinds), default=0.0)
+        return ROUNDING * eps
+
+    def far(self, found: Any, line: _Line, outputs: Any) -> Any:
+        """A derivative that differs from its differences, and they; or None."""
+        ends = leaves(outputs)
+        for value, slope, end in zip(leaves(found), line.slopes, ends, strict=True):
+            size = max(largest(value), largest(slope.value))
+            allowed = self.rtol * size + self.rounding() * max(size, largest(end))
+            gap = np.abs(np.asarray(value) - slope.value)
+            if not np.all(gap <= allowed + slope.error):
+                return value, slope.value
+        return None
 
     def same(self, mode: str, what: str, found: Any, wanted: Any) -> None:
         self.report.require(
             f"{mode}: {what}", equal(found, wanted), lambda: f"{found} is not {wanted}"
         )
 
-    def close(
-        self, what: str, found: float, wanted: float, scale: float, part: float = 1.0
-    ) -> None:
+    def close(self, what: str, found: float, wanted: float, allowed: float) -> None:
         self.report.require(
             what,
-            abs(found - wanted) <= part * self.rtol * max(scale, abs(wanted)),
+            found == wanted or abs(found - wanted) <= allowed,
             lambda: f"{found} is not {wanted}",
         )
 
     def forward(self) -> None:
         args = copy_of(self.args)
-        y, dy = jvp(self.program, args, self.direction)
-        self.pushed = dy
+        y, self.pushed = jvp(self.program, args, self.direction)
         self.same("forward mode", "value", y[0], self.expected[0])
         self.same("forward mode", "state after the call", args, self.expected[1])
-        for value, expected in zip(leaves(dy), self.slope, strict=True):
-            gap = float(np.max(np.abs(np.asarray(value) - expected), initial=0))
-            if gap > self.rtol * self.scale:
-                message = (
-                    f"{self.report.program}: forward mode gave {value}, not {expected}."
-                )
-                raise ProgramError(message)
+        self.agree(self.pushed, self.lines[0])
+        for line in self.lines[1:]:
+            self.agree(jvp(self.program, copy_of(self.args), line.direction)[1], line)
         self.report.checks.append("forward mode: derivative")
+
+    def agree(self, pushed: Any, line: _Line) -> None:
+        """Compare tangents of the outputs with differences.
+
+        Raises:
+            ProgramError: They differ.
+        """
+        far = self.far(pushed, line, self.expected)
+        if far:
+            message = (
+                f"{self.report.program}: forward mode gave {far[0]}, not {far[1]}."
+            )
+            raise ProgramError(message)
 
     def reverse(self, *, replay: bool) -> None:
         args = copy_of(self.args)
@@ -220,9 +302,29 @@ class _Check:
         self.same("straight-line code", "arguments as they were", args, self.args)
 
     def along(self, what: str, pulled: Any, seed: Any) -> None:
-        scale = self.scale * len(leaves(seed))
-        value, expected = inner(pulled, self.direction), inner(seed, self.slope)
-        self.close(what, value, expected, scale)
+        """Compare `⟨pulled, ẋ⟩` with `⟨seed, ẏ⟩`, along each line."""
+        pairs = [
+            self.pair(pulled, line.direction, seed, line, self.expected)
+            for line in self.lines
+        ]
+        self.close(what, *max(pairs, key=lambda p: abs(p[0] - p[1]) - p[2]))
+
+    def pair(
+        self, pulled: Any, direction: Any, seed: Any, line: _Line, outputs: Any
+    ) -> tuple[float, float, float]:
+        """`⟨pulled, ẋ⟩`, `⟨seed, ẏ⟩` by differences, and how far they may differ."""
+        found, wanted = inner(pulled, direction), inner(seed, line.values())
+        terms = max(magnitudes(seed, line.values()), abs(found))
+        rounding = self.rounding_of_inner(seed, outputs, pulled, direction)
+        error = magnitudes(seed, line.errors())
+        return found, wanted, self.rtol * terms + error + rounding
+
+    def rounding_of_inner(
+        self, seed: Any, outputs: Any, pulled: Any, direction: Any
+    ) -> float:
+        """What round-off may leave in `⟨seed, ẏ⟩` and `⟨pulled, ẋ⟩`."""
+        terms = magnitudes(seed, outputs) + magnitudes(pulled, direction)
+        return self.rounding() * terms
 
     def accumulated(self, recording: Recording, args: Any) -> None:
         """The checks again, with random numbers in the cotangents of the arguments."""
@@ -268,23 +370,28 @@ class _Check:
         def pushed(*args: Any) -> Any:
             return jvp(program, args, direction)[1]
 
-        slope = difference(pulled, self.args, direction)
-        scale = max([1.0, *(float(np.max(np.abs(d), initial=0)) for d in slope)])
+        line = self.line(pulled, direction, self.pulled)
         value = jvp(pulled, copy_of(self.args), direction)[1]
-        for one, expected in zip(leaves(value), slope, strict=True):
-            gap = float(np.max(np.abs(np.asarray(one) - expected), initial=0))
-            self.close("forward over reverse", gap, 0.0, scale)
-        expected = inner(direction, slope)
+        far = self.far(value, line, self.pulled)
+        self.report.require(
+            "forward over reverse", not far, lambda: f"{far[0]} is not {far[1]}"
+        )
         _, pullback = vjp(pulled, *copy_of(self.args))
         along = iter(leaves(direction))
         cotangent = mapped(self.pulled, lambda _: next(along), {})
-        again = inner(pullback(cotangent), direction)
-        self.close("reverse over reverse", again, expected, scale * len(slope))
+        again = pullback(cotangent)
+        self.close(
+            "reverse over reverse",
+            *self.pair(again, direction, direction, line, self.pulled),
+        )
         _, pullback = vjp(pushed, *copy_of(self.args))
         along = iter(leaves(seed))
         cotangent = mapped(self.pushed, lambda _: next(along), {})
-        again = inner(pullback(cotangent), direction)
-        self.close("reverse over forward", again, expected, scale * len(slope))
+        again = pullback(cotangent)
+        self.close(
+            "reverse over forward",
+            *self.pair(again, direction, direction, line, self.pulled),
+        )
 
     def owned(self, pulled: Any, args: Any) -> None:
         before, copies = copy_of((args, self.seed)), copy_of(pulled)
@@ -305,7 +412,11 @@ class _Check:
         double = all(
             np.finfo(np.result_type(x)).bits == 64 for x in leaves(self.pulled)
         )
-        scale = self.scale * max(1, len(leaves(self.seed)))
-        self.close(
-            "both modes: adjoint", value, expected, scale, ADJOINT if double else 1
+        part = self.rtol * (ADJOINT if double else 1)
+        terms = max(
+            magnitudes(self.seed, self.pushed), magnitudes(self.pulled, self.direction)
         )
+        rounding = self.rounding_of_inner(
+            self.seed, self.pushed, self.pulled, self.direction
+        )
+        self.close("both modes: adjoint", value, expected, part * terms + rounding)
