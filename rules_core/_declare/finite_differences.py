@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple
 
 from rules_core._base.arrays import array_namespace, is_array
@@ -54,7 +56,8 @@ def finite_difference_rule(
         tolerance: Entries whose estimated error, from twice the step, exceeds this part
             of the largest one are NaN: at kinks, jumps and poles, of noisy functions,
             and where the function bends within a step, as of arguments much smaller
-            than 1, for which it should be scaled. None: no estimate, and half of the
+            than 1, for which it should be scaled. They are 0 where the function varies
+            as a power of the step, as `x³` at 0. None: no estimate, and half of the
             calls.
 
     Raises:
@@ -162,7 +165,8 @@ class _Differences(NamedTuple):
             bad = error > bound
             if self.scheme == "central":  # the other one errs where a function bends
                 bad = bad | (_unresolved(near, far, y) / h > bound)
-            yield slope + ignore_derivatives(_nan_where(xp, bad, slope))
+            zero = _vanishing(near, far, y)
+            yield slope + ignore_derivatives(_corrected(xp, bad, zero, slope))
 
     def beside(self, f: Callable[[Any], Any], x: Any, y: Any, move: Any) -> Any:
         """The values after a step, and before one or at the point."""
@@ -265,10 +269,36 @@ def _unresolved(near: Any, far: Any, y: Any) -> Any:
     return bend * (wide < 3 * bend)
 
 
-def _nan_where(xp: Any, bad: Any, slope: Any) -> Any:
+def _vanishing(near: Any, far: Any, y: Any) -> Any:
+    """Whether a function varies as one whose slope is 0, and is smooth in the step.
+
+    Its odd and even parts then grow as powers of the step, beside which one of them may
+    be small. Parts of what is narrower than a step do not grow.
+    """
+    odd, even = zip(*((a - b, a + b - 2 * y) for a, b in (near, far)), strict=True)
+    odd_grows, even_grows = _grows(*odd), _grows(*even)
+    only_odd, only_even = _beside(even, odd), _beside(odd, even)
+    return odd_grows & (even_grows | only_odd) | even_grows & only_even
+
+
+def _grows(near: Any, far: Any) -> Any:
+    """Whether twice the step gives 2ᵏ as much, k ≥ 2: 4 of `x²`, 8 of `x³`."""
+    close = [abs(far - 2**k * near) <= 1e-3 * abs(far) for k in range(2, 12)]
+    return reduce(or_, close)
+
+
+def _beside(small: Any, large: Any) -> Any:
+    """Whether one part is small beside the other at both steps."""
+    near, far = (abs(a) <= 1e-3 * abs(b) for a, b in zip(small, large, strict=True))
+    return near & far
+
+
+def _corrected(xp: Any, bad: Any, zero: Any, slope: Any) -> Any:
+    """What makes bad slopes 0 or NaN."""
     if not is_array(slope):
-        return float("nan") if bad else 0.0
-    return xp.where(bad, xp.full_like(slope, float("nan")), xp.zeros_like(slope))
+        return 0.0 if not bad else -slope if zero else float("nan")
+    repair = xp.where(zero, -slope, xp.full_like(slope, float("nan")))
+    return xp.where(bad, repair, xp.zeros_like(slope))
 
 
 def _entry(dx: Any, k: int) -> Any:

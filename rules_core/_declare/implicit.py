@@ -122,7 +122,9 @@ def implicit(
         copy_in=copy_in,
         copy_out=copy_out,
     )
-    where = Location.of(residual)
+    found = Location.of(residual)
+    name = f"implicit function theorem of {found.name}"
+    where = Location(found.file, found.line, found.module, name, own=found.own)
     theorem = _Theorem(handle, residual, solver, where, auxiliary=auxiliary)
     own = () if isinstance(solve, str) else (solver,)
     handle.search_also((residual, *own), theorem.probe)

@@ -9,7 +9,7 @@ from rules_core._base.arrays import type_name
 from rules_core._base.errors import AmbiguousRulesError, RulesCoreError
 from rules_core._base.frameworks import load_imported_adapters
 from rules_core._base.shown import ShownText
-from rules_core._dispatch.configs import CONFIGS
+from rules_core._dispatch.configs import CONFIGS, HasForwardsMode, HasReverseMode
 from rules_core._dispatch.fitting import fits, reasons
 from rules_core._dispatch.registry import PACKS, find_table
 from rules_core._dispatch.rule import Rule
@@ -22,7 +22,7 @@ from .in_frameworks import in_hosts
 from .lookup import handle_of, normal_form, unwrap
 from .skipped import skipped_rules
 
-__all__ = ["EXPLAINERS", "RuleNotFound", "explain", "explained"]
+__all__ = ["EXPLAINERS", "RuleNotFound", "explain", "explained", "for_configs"]
 
 _NONE = type(None)
 # Functions of other packages that explain their rules: explainer(f, args, kwargs) gives
@@ -117,11 +117,11 @@ class RuleNotFound(RulesCoreError, LookupError):
     """A required rule is missing; lists the nearest candidates."""
 
     def __init__(
-        self, kind: str, target: str, types: str, notes: Iterable[str]
+        self, kind: str, target: str, types: str, notes: Iterable[str], when: str = ""
     ) -> None:
         self.kind, self.target, self.types = kind, target, types
         self.notes = tuple(notes)
-        head = f"no {kind} applies to {target}({types})."
+        head = f"no {kind} applies to {target}({types}){when}."
         super().__init__("\n  ".join((head, *self.notes)))
 
     @staticmethod
@@ -153,6 +153,10 @@ def _not_found(
         derived = _derived(f, args, kwargs, config)
         return RuleNotFound(kind, _name(f), shown, [cure, *derived])
     assert table is not None
+    waiting = [] if scalar else for_configs(rules, type(config), types)
+    if waiting and getattr(table, kind).select(type(config), types) is None:
+        notes = [_told(rule) for rule in waiting[:3]]
+        return RuleNotFound(kind, _name(f), shown, notes, " without a config")
     near = sorted(rules, key=lambda r: len(list(reasons(r, type(config), types))))
     winner = table.rrule.select(type(config), types) if scalar else None
     names = table.binder.names or ()
@@ -202,7 +206,8 @@ def _verdict(rules: RuleSet, config: Any, types: tuple[type, ...]) -> str:
     except AmbiguousRulesError as error:
         return f"ambiguous, the call would raise. {error}"
     if winner is None:
-        return "no rule applies."
+        waits = for_configs(rules.rules, type(config), types)
+        return "a rule applies if a config is given." if waits else "no rule applies."
     if winner.opted_out:
         return f"opted out at {winner.location}, so no rule applies."
     return f"{winner.name}({winner.signature}) at {winner.location} runs."
@@ -215,13 +220,41 @@ def _others(
         winner = rules.select(type(config), types)
     except AmbiguousRulesError:
         winner = None
+    waiting = for_configs(rules.rules, type(config), types) if winner is None else []
     for rule in rules.rules:
         if rule is winner:
             continue
-        if fits(rule, type(config), types):
+        if any(rule is other for other in waiting):
+            yield f"  {_told(rule)}"
+        elif fits(rule, type(config), types):
             yield f"  {_named(rule)} applies too, but {_why_lost(rule, winner)}."
         else:
             yield f"  {_why_not(rule, type(config), types, names)}"
+
+
+def for_configs(rules: Iterable[Rule], config: type, types: tuple[type, ...]) -> Any:
+    """The rules that a call without a config misses for that reason alone."""
+    if config is not _NONE:
+        return []
+    return [r for r in rules if r.config is not None and fits(r, r.config, types)]
+
+
+# The traits that every AD system of this distribution has.
+_COMMON = (HasReverseMode, HasForwardsMode)
+
+
+def _told(rule: Rule) -> str:
+    """What calls a rule that needs a config."""
+    tangents = "tangents, " if rule.kind == "frule" else ""
+    call = f"{rule.kind}(config, {tangents}{describe(rule.key)}, …)"
+    needed: Any = rule.config
+    if not all(trait in _COMMON for trait in needed.needs or (needed,)):
+        return f"{_named(rule)} applies in {call} with a {needed.__name__}."
+    return (
+        f"{_named(rule)} applies where an AD system passes its config: in vjp and jvp "
+        f"of rules_core, in rules_autodiff, JAX and PyTorch; or in {call}, with "
+        "rules_core.testing.FiniteDifferenceConfig() for example."
+    )
 
 
 def _named(rule: Rule) -> str:

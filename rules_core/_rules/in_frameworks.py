@@ -8,6 +8,7 @@ from typing import Any
 
 from rules_core._base.arrays import is_array_type
 from rules_core._base.errors import AmbiguousRulesError
+from rules_core._dispatch.configs import HasForwardsMode, HasReverseMode, RuleConfig
 from rules_core._dispatch.fitting import reasons
 from rules_core._dispatch.rule import Rule
 from rules_core._dispatch.table import Table
@@ -17,6 +18,10 @@ from .skipped import skipped_rules
 __all__ = ["NAMES", "in_hosts"]
 
 _NUMBERS = (float, complex)
+
+
+class _BothModes(RuleConfig, HasReverseMode, HasForwardsMode):
+    """The config of an adapter that is not imported: no rule can name its class."""
 
 
 class _Host:
@@ -46,7 +51,7 @@ class _Host:
     @property
     def config(self) -> type:
         adapter = sys.modules.get(f"rules_{self.module}")
-        cls: type = getattr(adapter, f"{self.module.title()}Config", type(None))
+        cls: type = getattr(adapter, f"{self.module.title()}Config", _BothModes)
         return cls
 
     def types(self, types: tuple[type, ...]) -> tuple[type, ...]:

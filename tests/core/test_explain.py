@@ -1,13 +1,21 @@
 """`explain` and `RuleNotFound`: whole texts."""
 
+import sys
+
 import numpy as np
 import pytest
 
 import rules_core as rc
 from rules_core import HasReverseMode, RuleConfig, explain, frule, opt_out, rrule
+from rules_core._rules.in_frameworks import in_hosts
+from rules_core.testing import FiniteDifferenceConfig
 
 
 class Reverse(RuleConfig, HasReverseMode):
+    pass
+
+
+class Other(RuleConfig, HasReverseMode):
     pass
 
 
@@ -69,10 +77,97 @@ def test_with_a_config():
     def config_rrule(config, x, factor):
         return 0.0, None
 
-    text = explain(scale, 1.0)
-    assert "does not apply: it needs RuleConfig[HasReverseMode], but no config" in text
     text = explain(Reverse(), scale, 1.0)
     assert text.startswith("rrule for scale(float, float) with Reverse(): test_with_a_")
+
+
+def solve(a):
+    return a**0.5
+
+
+def misfit(x, a):
+    return x * x - a
+
+
+def by_implicit():
+    rc.implicit(solve, misfit)
+    return "implicit function theorem of misfit"
+
+
+def by_trait():
+    for kind, trait in ((rrule, HasReverseMode), (frule, rc.HasForwardsMode)):
+
+        @kind.define(solve, config=RuleConfig[trait])
+        def written(config, *args):
+            return args[-1], None
+
+    return "written"
+
+
+def by_both_traits():
+    for kind in (rrule, frule):
+
+        @kind.define(solve, config=RuleConfig[rc.HasForwardsMode, HasReverseMode])
+        def written(config, *args):
+            return args[-1], None
+
+    return "written"
+
+
+@pytest.mark.parametrize("define", [by_implicit, by_trait, by_both_traits])
+@pytest.mark.parametrize("kind", ["rrule", "frule"])
+def test_a_rule_that_needs_a_config_and_what_calls_it(define, kind):
+    name = define()
+    text = str(explain(solve, 4.0))
+    assert f"{kind} for solve(float): a rule applies if a config is given.\n" in text
+    call = f"{kind}(config, {'tangents, ' if kind == 'frule' else ''}solve, …)"
+    assert "in vjp and jvp of rules_core, in rules_autodiff, JAX" in text
+    assert f"or in {call}, with rules_core.testing.FiniteDifferenceConfig()" in text
+    head, *notes = str(rc.RuleNotFound.build(kind, solve, (4.0,))).splitlines()
+    assert head == f"no {kind} applies to solve(float) without a config."
+    assert len(notes) == 1
+    assert f"{name}(config: " in notes[0]
+    assert call in notes[0]
+    text = str(explain(FiniteDifferenceConfig(), solve, 4.0))
+    assert "without a config" not in text
+    assert f"{name}(config: " in text
+
+
+def test_a_rule_for_one_system_names_its_config():
+    @rrule.define(scale, config=Reverse)
+    def own_rrule(config, x, factor):
+        return 0.0, None
+
+    error = str(rc.RuleNotFound.build("rrule", scale, (1.0,)))
+    assert error.endswith(" applies in rrule(config, scale, …) with a Reverse.")
+    error = str(rc.RuleNotFound.build("rrule", scale, (1.0,), config=Other()))
+    assert "no rrule applies to scale(float, float).\n" in error
+    assert error.endswith("it needs Reverse, but Other is not.")
+
+
+def test_a_rule_for_a_config_and_other_types_does_not_apply():
+    @rrule.define(scale, config=RuleConfig[HasReverseMode])
+    def text_rrule(config, x: str, factor):
+        return 0.0, None
+
+    assert "rrule for scale(float, float): no rule applies.\n" in str(
+        explain(scale, 1.0)
+    )
+    error = str(rc.RuleNotFound.build("rrule", scale, (1.0,)))
+    assert "without a config" not in error
+    assert "is float, not str." in error
+
+
+def test_frameworks_whose_adapter_is_not_imported_run_rules_that_need_a_config(
+    monkeypatch,
+):
+    for adapter in ("rules_jax", "rules_torch"):
+        monkeypatch.delitem(sys.modules, adapter, raising=False)
+    handle = rc.implicit(solve, misfit)
+    name = "implicit function theorem of misfit"
+    assert list(in_hosts(handle.table, (float,))) == [
+        f"In JAX and PyTorch rrule {name} and frule {name} run."
+    ]
 
 
 def test_a_config_rule_over_a_plain_one():

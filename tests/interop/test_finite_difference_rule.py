@@ -7,6 +7,7 @@ import torch
 
 import rules_core as rc
 from rules_autodiff import grad, hessian
+from rules_core._declare.finite_differences import _Differences
 from rules_core.testing import check_rule, isolated_rules
 
 X = np.array([2.0, 3.0])
@@ -171,6 +172,54 @@ def test_smooth_functions_have_slopes(name):
     f, x, slope = SMOOTH[name]
     found = grad(declared(f, ()))(x)
     np.testing.assert_allclose(found, slope, rtol=1e-4, atol=1e-3)
+
+
+FLAT = {
+    "cube": (lambda x: x**3, 0.0),
+    "fifth power": (lambda x: x**5, 0.0),
+    "drag": (lambda x: x * abs(x), 0.0),
+    "tiny": (lambda x: 1e-200 * x**3, 0.0),
+    "square and cube": (lambda x: x**2 + x**3, 0.0),
+    "rounded place": (lambda x: (x - 0.3) ** 2, 0.3),
+    "large place": (lambda x: (x - 1234.56) ** 2, 1234.56),
+    "sine less x": (lambda x: np.sin(x) - x, 0.0),
+    "rounded values": (lambda x: (1 + x) ** 2 - 1 - 2 * x, 0.0),
+    "even": (lambda x: abs(x) ** 3, 0.0),
+}
+
+
+FLAT_CASES = [(name, "central") for name in FLAT]
+# Less its value, of which steps of `"forward"` see the rounding alone.
+FLAT_CASES += [(name, "forward") for name in FLAT if name != "sine less x"]
+
+
+@pytest.mark.parametrize(("name", "scheme"), FLAT_CASES)
+def test_where_an_array_and_its_slopes_are_0(name, scheme):
+    f, x = FLAT[name]
+    row = declared(lambda x: np.stack([f(x), 2 * f(x)]), (2,), scheme=scheme)
+    assert grad(lambda x: row(x)[0])(x) == 0.0
+    if scheme == "central":
+        assert jax.jit(jax.grad(lambda x: row(x)[1]))(x) == 0.0
+        number = declared(lambda x: f(x), ())
+        assert abs(grad(number)(x)) < 1e-10
+
+
+@pytest.mark.parametrize("scheme", ["central", "forward"])
+def test_waves_narrower_than_a_step_are_hardly_ever_numbers(scheme):
+    """By chance alone do five points of a wave lie as those of a smooth function."""
+    rng, numbers = np.random.default_rng(0), 0
+    for _ in range(200):
+        w, a = 10.0 ** rng.uniform(-12.0, -7.5), rng.uniform(0.0, 6.3, 3)
+
+        def wave(x, w=w, a=a):
+            t = x / w
+            return np.sin(t + a[0]) + np.sin(1.7 * t + a[1]) * np.cos(0.3 * t + a[2])
+
+        slope = next(
+            _Differences(wave, scheme, None, 1e-2).slopes(wave, 0.0, wave(0.0))
+        )
+        numbers += not np.isnan(slope)
+    assert numbers <= 6
 
 
 def test_explain_names_it():
