@@ -113,6 +113,61 @@ def _slope(f: Any, v: Any, x: Any) -> Any:
     return -(f(v - 1, x) + f(v + 1, x)) / 2
 
 
+def simulation(slices: int) -> None:
+    """A loop over time that `numba.guvectorize` compiled, with its derivative."""
+    try:
+        import numba
+    except ImportError:
+        print("\na numba simulation: numba is not installed")
+        return
+
+    @numba.guvectorize(["(float64[:], float64[:], float64[:])"], "(n),()->(n)")
+    def decay(x: Any, rate: Any, out: Any) -> None:
+        level = 0.0
+        for i in range(x.shape[0]):
+            level += x[i] - rate[0] * level
+            out[i] = level
+
+    def by_name(x: Any, rate: Any) -> Any:  # no gufunc: it goes by callback
+        return decay(x, rate)
+
+    def with_rule(f: Any) -> Any:
+        simulate = rc.primitive(f, host=True, out="(n),()->(n)")
+
+        @rc.rrule.define(simulate)
+        def decay_rrule(x: Any, rate: Any) -> Any:
+            y = simulate(x, rate)
+
+            def decay_pullback(dy: Any) -> Any:  # the adjoint runs backward in time
+                dx = simulate(dy[::-1], rate)[::-1]
+                return rc.NoTangent(), dx, -(dx[1:] * y[:-1]).sum()
+
+            return y, decay_pullback
+
+        return simulate
+
+    fs = {"natively": with_rule(decay), "by callback": with_rule(by_name)}
+    for n in (100, 10_000):
+        x = jnp.linspace(0.0, 1.0, n)
+        values = {k: waiting(jax.jit(f), x, 0.5) for k, f in fs.items()}
+        here = np.asarray(x)
+        values["called from NumPy"] = lambda x=here: decay(x, 0.5)
+        title = f"a numba simulation of {n} steps"
+        show(title, medians(values, slices), "natively")
+        loss = {k: lambda x, r, f=f: (f(x, r) ** 2).sum() for k, f in fs.items()}
+        grads = {k: jax.jit(jax.grad(f, (0, 1))) for k, f in loss.items()}
+        runs = {k: waiting(g, x, 0.5) for k, g in grads.items()}
+        show(f"{title}, the gradient of its squares", medians(runs, slices), "natively")
+
+    def steps(f: Any) -> Any:
+        x = jnp.linspace(0.0, 1.0, 100)
+        step = lambda _, y: f(y, 0.5)  # noqa: E731
+        return waiting(jax.jit(lambda y: jax.lax.fori_loop(0, 100, step, y)), x)
+
+    found = medians({k: steps(f) for k, f in fs.items()}, max(3, slices // 20))
+    show("a step of fori_loop with 100 of it", found, "natively", 100)
+
+
 def large(slices: int) -> None:
     x = np.linspace(0.1, 9, 1_000_000)
     given = jnp.asarray(x)
@@ -133,7 +188,7 @@ def main() -> None:
     parser.add_argument("--slices", type=int, default=200)
     slices = parser.parse_args().slices
     print(rc.explain(special.kv, 1.3, np.ones(4)).splitlines()[-1])
-    for part in (calls, steps, large):
+    for part in (calls, steps, simulation, large):
         part(slices)
 
 

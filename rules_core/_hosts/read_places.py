@@ -27,6 +27,7 @@ from weakref import ref
 
 from rules_core._base.arrays import is_array_type
 from rules_core._base.opaque_modules import (
+    COMPILERS,
     LIFTED_STANDARD,
     OURS,
     is_closed,
@@ -317,6 +318,9 @@ class Search:
     def of_instance(
         self, path: str, x: Any, attribute: Any, names: Any, owner: Any
     ) -> Iterator[Place]:
+        if root_of(type(x)) in COMPILERS:  # `follow` has found what it wraps
+            yield Place(path, x, owner)
+            return
         self.reach(type(x))
         if _has_dict(x) and self.is_own(root_of(type(x))):
             self.instances[id(x)] = path, x

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, ItemsView, Iterator, KeysView, ValuesView
+from collections.abc import (
+    Collection,
+    ItemsView,
+    Iterator,
+    KeysView,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
 from contextlib import suppress
 from functools import partial
 from pathlib import PurePath
@@ -178,6 +186,11 @@ def _entries_in_c(x: Any) -> Iterator[Any]:
                 yield from part if isinstance(part, tuple) else (part,)
     elif root == "scipy" and hasattr(x, "maxes"):  # trees, whose points may be written
         yield x.data
+    elif root in COMPILERS and isinstance(x, Sequence):  # `numba.typed.List`
+        yield from x
+    elif root in COMPILERS and isinstance(x, Mapping):
+        for pair in x.items():
+            yield from pair
     elif root in ("array", "mmap") or type(cls).__module__ == "_ctypes":
         yield memoryview(x).tobytes()
     elif cls is memoryview:
@@ -194,7 +207,7 @@ def _is_instance(x: Any) -> bool:
     root = root_of(type(x))
     if root == "numpy" and not _is_polynomial(x):
         return False
-    if is_closed(root) and root not in HOLDERS and root != "numpy":
+    if root in COMPILERS or (is_closed(root) and root not in HOLDERS | {"numpy"}):
         return False
     return isinstance(getattr(x, "__dict__", {}), dict)
 

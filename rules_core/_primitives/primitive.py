@@ -132,7 +132,7 @@ class Primitive(Generic[P, R]):
         self.helpers: tuple[Any, ...] = ()
         self.probe: Callable[..., Any] | None = None
         self.persistent = False
-        self.shortcut: Callable[[tuple[Any, ...]], Any] | None = None
+        self.shortcut: Callable[[tuple[Any, ...]], R] | None = None
         self.__wrapped__ = fun
         self.__qualname__ = describe(fun)
         for name in WRAPPER_ASSIGNMENTS:
@@ -176,7 +176,7 @@ class Primitive(Generic[P, R]):
             if shortcut is not None and not kwargs:
                 y = shortcut(args)
                 if y is not NotImplemented:
-                    return cast("R", y)
+                    return y
             adapter = find_adapter(args, kwargs)
             if adapter is None:
                 if self.cells or self.helpers:
@@ -235,7 +235,7 @@ class Primitive(Generic[P, R]):
         own = getattr(self.fun, "__closure__", None) or ()
         self.cells = (*own, *(c for helper in self.helpers for c in _cells(helper)))
 
-    def keep_shortcut(self, make: Callable[[], Callable[..., Any]]) -> None:
+    def keep_shortcut(self, make: Callable[[], Callable[..., R]]) -> None:
         """Make a shortcut, which later calls try until the function's rules change."""
         with LOCK:  # no rule is added in between
             self.table.shortcuts.add(self)

@@ -82,6 +82,7 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
     fun, array_type, count = primitive.checked, np.ndarray, getrefcount
     # An elementwise function of integers has a floating result.
     floats, kept = tuple(map(np.dtype, "fdFD")), not primitive.elementwise
+    double = floats[1]
     # An array that only `y` refers to shares its memory with no other; ufuncs make one,
     # if they are given no more than their inputs, and leave those alone.
     inputs = fun.nin if isinstance(fun, np.ufunc) else 0
@@ -111,8 +112,8 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
                 return NotImplemented
             raise
         if y.__class__ is array_type:
-            dtype = y.dtype
-            same = dtype is array.dtype and (kept or dtype in floats)
+            dtype = array.dtype
+            same = y.dtype is dtype and (kept or dtype is double or dtype in floats)
             if same and (inputs or (count(y) == ALONE and y.flags.num & _OWN == _OWN)):
                 return _from_numpy(y)
         elif y.__class__ is array.dtype.type and (kept or array.dtype in floats):
@@ -150,9 +151,12 @@ def _shortcut(primitive: rc.Primitive) -> Shortcut:
             if is_refused_write(error):
                 return NotImplemented
             raise
-        same = y.__class__ is array_type and y.dtype is dtype
-        same = same and (kept or dtype in floats)
-        if same and (inputs or (count(y) == ALONE and y.flags.num & _OWN == _OWN)):
+        if (
+            y.__class__ is array_type
+            and y.dtype is dtype
+            and (kept or dtype is double or dtype in floats)
+            and (inputs or (count(y) == ALONE and y.flags.num & _OWN == _OWN))
+        ):
             return _from_numpy(y)
         found = [y]
         del y
