@@ -26,7 +26,7 @@ __all__ = [
 
 
 # Smaller numbers count as zero and give no scale.
-TINY = 2.0**-330
+TINY = 2.0**-1000
 
 
 class StructureMismatch(Exception):

@@ -23,6 +23,10 @@ from ._tolerance import Tolerance, largest
 
 __all__ = ["Subject"]
 
+# Given tangents are scaled if their sizes differ from usual ones by 2 to this power.
+FAR = 20
+MOST = 2**12  # no exponent of a float is as large
+
 
 @final
 class Subject:
@@ -136,7 +140,9 @@ class Subject:
         vector = self.space.random(self.rng)
         for i, place in enumerate(self.space.slices):
             if i in self._seeds:
-                along = _read(self.space.part(i), self._seeds[i], "tangent")
+                part = self.space.part(i)
+                along = _read(part, self._seeds[i], "tangent")
+                along = _of_usual_size(along, part.spans)
                 vector[place] = along * self.rng.choice((-1.0, 1.0))
             if only not in (None, i):
                 vector[place] = 0.0
@@ -222,7 +228,22 @@ def _given(out: Space, cotangent: Any) -> Vector:
             "the cotangent that was given must not be zero: every rule is right there."
         )
         raise CheckCallError(message)
-    return w
+    return _of_usual_size(w)
+
+
+def _of_usual_size(vector: Vector, spans: Any = 1.0) -> Vector:
+    """A given vector, times a power of two if its size is far from that of the spans.
+
+    Rules are linear: the size proves nothing, but differences and their rounding errors
+    need one on the scale on which the function varies.
+    """
+    moving = np.isfinite(vector) & (vector != 0)
+    # The exponents, since a quotient may under- or overflow.
+    excess = np.frexp(vector)[1] - np.frexp(spans)[1]
+    shift = int(np.max(excess, initial=-MOST, where=moving))
+    if abs(shift) <= FAR or not np.any(moving):
+        return vector
+    return np.ldexp(vector, -shift)
 
 
 def _complexified(leaf: Leaf) -> Any:
