@@ -18,6 +18,7 @@ __all__ = [
     "all_arguments",
     "find_rule",
     "handle_of",
+    "has_own_rules",
     "normal_form",
     "table_of",
     "unwrap",
@@ -36,9 +37,13 @@ def unwrap(f: Any) -> tuple[Target, tuple[partial[Any], ...]]:
 def _target(f: Any) -> Target:
     if type(f) is Primitive:
         return Target(f.fun)
-    if isinstance(f, (FunctionType, type)) or _is_key(f):
+    if isinstance(f, (FunctionType, type)) or has_own_rules(f):
         return Target(f)
     target = target_of(f)
+    if target.instance is f:
+        PACKS.ensure(target.key)  # it may give this instance rules of its own
+        if has_own_rules(f):
+            return Target(f)
     # A method that is a primitive: the rules are those of the wrapped function.
     if type(target.key) is Primitive:
         return target._replace(key=target.key.fun)
@@ -48,7 +53,7 @@ def _target(f: Any) -> Target:
     return target
 
 
-def _is_key(f: Any) -> bool:
+def has_own_rules(f: Any) -> bool:
     """Whether this very object has a table: an instance, `np.add.reduce`.
 
     A table without any entry is left over from a test.

@@ -13,7 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from rules_core import NoTangent, NotImplementedTangent, UnsupportedError
+from rules_core import (
+    NoTangent,
+    NotImplementedTangent,
+    UnsupportedError,
+    ViaADError,
+)
 
 from ._checks_linear import seeds
 from ._checks_result import tips
@@ -117,6 +122,7 @@ def slope_at_zero_is_right(mode: Mode) -> None:
     excess = DIGITS.excess(through[finite], image[finite], 0.0, largest(image))
     at = worst(excess)
     if at is not None:
+        _refuse_callbacks(mode, seed)
         label = np.array(mode.codomain.labels)[finite][at]
         message = (
             f"{label}: at a zero tangent the slope of the rule is "
@@ -124,6 +130,19 @@ def slope_at_zero_is_right(mode: Mode) -> None:
             "the tangent being zero cuts it off; mask the partial instead"
         )
         raise Failure(message)
+
+
+def _refuse_callbacks(mode: Mode, given: Any) -> None:
+    """A body that differentiates other functions (`rc.vjp`) may take a `Dual` apart."""
+    try:
+        mode.run(
+            given, at=dual_point(mode.subject.space, np.zeros(mode.subject.space.dim))
+        )
+    except ViaADError as error:
+        message = f"the rule calls back into AD: {error}"
+        raise NotRun(message) from None
+    except Exception:
+        return
 
 
 def _traceable(mode: Mode) -> Mode:

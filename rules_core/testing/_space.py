@@ -17,6 +17,7 @@ from typing import Any, final
 import numpy as np
 
 from rules_core import is_array
+from rules_core._rules.lookup import has_own_rules
 
 from ._containers import Branch
 from ._differences import Vector
@@ -61,8 +62,8 @@ class Space:
     def product(cls, primals: tuple[Any, ...], names: Sequence[str]) -> Space:
         """The space at a callable and its arguments; its tangents are plain tuples.
 
-        A called function is the key of its rules and is not copied: a copy that
-        captures other values would have no rules.
+        A called function, or an instance with rules of its own, is the key of its rules
+        and is not copied: a copy would have no rules.
         """
         parts = Branch(
             keys=tuple(range(len(primals))),
@@ -73,7 +74,7 @@ class Space:
             read=lambda tangents, i: tangents[i],
         )
         nodes = [grow(x, name) for x, name in zip(primals, names, strict=True)]
-        if isinstance(primals[0], FunctionType):
+        if isinstance(primals[0], FunctionType) or has_own_rules(primals[0]):
             nodes[0] = Static(primals[0], names[0])
         return cls(primals, root=Fork(parts, nodes, "", hollow=True))
 

@@ -8,6 +8,8 @@ import pytest
 
 import rules_core as rc
 from rules_core import NoTangent, frule, rrule
+from rules_core._dispatch.registry import PACKS
+from rules_core.testing import check_rule
 from tests.core.calls import define_power, power
 
 
@@ -130,3 +132,53 @@ def test_a_warm_call_with_a_config_passes_every_argument_on(count):
     for _ in range(3):
         assert rrule(f, *args)[0] == args
         assert rrule(rc.RuleConfig(), f, *args)[0] == args
+
+
+class Scaled:
+    """An instance that is called, as SciPy's functions of several ufuncs are."""
+
+    def __init__(self, factor):
+        self.factors = [factor]
+
+    def __call__(self, x):
+        return self.factors[0] * x
+
+
+def scaled_with_rules():
+    scaled = Scaled(3.0)
+
+    @rrule.define(scaled)
+    def scaled_rrule(x):
+        return scaled(x), lambda dy: (NoTangent(), 3.0 * dy)
+
+    @frule.define(scaled)
+    def scaled_frule(tangents, x):
+        return scaled(x), 3.0 * tangents[1]
+
+    return scaled
+
+
+LOOKS = {
+    "rrule": lambda f: rrule(f, 2.0)[1](1.0)[1],
+    "frule": lambda f: frule((NoTangent(), 1.0), f, 2.0)[1],
+    "resolve": lambda f: rrule.resolve(f, (2.0,)).run()[1](1.0)[1],
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_first_look_up_of_an_instance_finds_the_rules_of_its_pack(
+    look, monkeypatch
+):
+    scaled = Scaled(3.0)
+
+    def ensure(_key):
+        monkeypatch.undo()
+        rrule.define(scaled)(lambda x: (3.0 * x, lambda dy: (NoTangent(), 3.0 * dy)))
+        frule.define(scaled)(lambda tangents, x: (3.0 * x, 3.0 * tangents[1]))
+
+    monkeypatch.setattr(PACKS, "ensure", ensure)
+    assert LOOKS[look](scaled) == 3.0
+
+
+def test_the_tester_keeps_an_instance_that_has_rules():
+    assert check_rule(scaled_with_rules(), 2.0, hosts=())

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.signal as _sp
 
 import rules_core as rc
+from rules_scipy._lists import shape_of
 
 from ._axis import together
 from ._declare import At, declared
@@ -58,7 +59,7 @@ def _pulse_shape(
     t: Any, fc: Any = 0, bw: Any = 0, bwr: Any = 0, tpr: Any = 0,
     retquad: Any = False, retenv: Any = False,
 ) -> Any:  # fmt: skip
-    y = rc.ShapeDtype(() if isinstance(t, str) else t.shape, np.dtype(float))
+    y = rc.ShapeDtype(() if isinstance(t, str) else shape_of(t), np.dtype(float))
     return (y,) * (1 + bool(retquad) + bool(retenv)) if retquad or retenv else y
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.special
 
 import rules_core as rc
+from rules_scipy._lists import dtype_of, shape_of
 
 from ._arrays import exp, sign, sin, sqrt, where
 from ._declare import (
@@ -76,7 +77,8 @@ def _stacked(f: Any, orders: int, lengths: int) -> rc.Primitive:
     def stacked_shape(*args: Any, **kw: Any) -> Any:
         *numbers, z = args
         sizes = [2 * n + 1 if i else n + 1 for i, n in enumerate(numbers[:lengths])]
-        return rc.ShapeDtype((kw.get("diff_n", 0) + 1, *sizes, *z.shape), z.dtype)
+        shape = kw.get("diff_n", 0) + 1, *sizes, *shape_of(z)
+        return rc.ShapeDtype(shape, dtype_of(z))
 
     def stacked_batch(size: int, batched: Any, *args: Any, **kw: Any) -> Any:
         return np.moveaxis(np.asarray(f(*args, **kw)), 1 + lengths, 0), True

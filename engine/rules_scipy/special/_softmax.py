@@ -8,6 +8,7 @@ import numpy as np
 import scipy.special
 
 import rules_core as rc
+from rules_scipy._lists import dtype_of, shape_of
 
 from ._declare import DECLARED, give_rules
 
@@ -22,8 +23,9 @@ def _total(x: Any, axis: Axis) -> Any:
 
 
 def _same_shape(x: Any, axis: Axis) -> Any:
-    kind = np.dtype(x.dtype).kind
-    return rc.ShapeDtype(x.shape, x.dtype if kind in "fc" else np.dtype(float))
+    dtype = dtype_of(x)
+    inexact = np.dtype(dtype).kind in "fc"
+    return rc.ShapeDtype(shape_of(x), dtype if inexact else np.dtype(float))
 
 
 def _declare(f: Any, push: Any, pull: Any) -> rc.Primitive:

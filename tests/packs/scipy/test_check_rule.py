@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+import scipy.signal
+import scipy.special
 
 from rules_core.testing import check_rule
 from rules_scipy import special
@@ -83,3 +85,30 @@ KINDS = ["gamma", "polygamma", "beta", "zeta", "jv", "kve", "betainc", "gammainc
 def test_in_every_host_and_transformation(name):
     args = [x if isinstance(x, int) else np.array([x, 1.1 * x]) for x in REAL[name]]
     check_rule(getattr(special, name), *args, level="full")
+
+
+INSTANCES = {
+    "sph_harm_y": (3, 2, 0.5, 0.3),
+    "legendre_p": (3, 0.5),
+    "sph_legendre_p_all": (3, 2, 0.5),
+}
+NUMBERS = {"softmax": 0.5, "log_softmax": 0.5, "logsumexp": 0.5}
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_instances_and_numbers(name):
+    f = getattr(scipy.special, name, None)
+    if f is None:
+        pytest.skip("since SciPy 1.15")
+    assert check_rule(f, *INSTANCES[name], hosts=())
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_functions_of_arrays_at_a_number(name):
+    assert check_rule(getattr(scipy.special, name), NUMBERS[name], hosts=())
+
+
+def test_rules_that_call_back_into_ad_at_numbers():
+    """They take the tester's dual numbers apart."""
+    assert check_rule(scipy.signal.chirp, 0.5, 0.1, 1.0, 0.3, hosts=())
+    assert check_rule(scipy.signal.gausspulse, 0.5, 1.2, hosts=())
