@@ -28,6 +28,7 @@ from rules_core._dispatch.rule import LINEAR, SELECTION, Location, Rule
 from rules_core._dispatch.rule_signature import read_types
 from rules_core._dispatch.stand_ins import class_in_program, stand_in, stand_in_of
 from rules_core._dispatch.table import CHANGES, NoConfig, RuleSet
+from rules_core._hosts.batch_flags import leaf_flags
 from rules_core._hosts.captured_variables import bound_to, content
 from rules_core._hosts.code_names import cell_value, codes, rebinds, stored_cells
 from rules_core._hosts.constant_numbers import (
@@ -119,6 +120,7 @@ __all__ = [
     "is_sparse_class",
     "is_watching",
     "keyed_of",
+    "leaf_flags",
     "leaf_paths",
     "name_extra",
     "nan_unless",

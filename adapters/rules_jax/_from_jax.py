@@ -16,9 +16,10 @@ import numpy as np
 from jax import tree_util
 
 import rules_core as rc
+from rules_core.extend import flatten, leaf_flags, unflatten
 from rules_jax._values.exchange import give, take, take_large
-from rules_jax._values.layouts import layout_of
-from rules_jax._values.leaves import Fixed, Slot, Template
+from rules_jax._values.layouts import PytreeOpener
+from rules_jax._values.leaves import Fixed
 
 from . import _compat
 
@@ -61,13 +62,15 @@ class _Foreign(rc.Foreign):
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """`f` of NumPy arrays, in the precision that they have."""
-        leaves, treedef = tree_util.tree_flatten((args, kwargs))
+        leaves: list[Any] = []
+        layout = flatten((args, kwargs), leaves, _ARRAYS)
         with _precision(leaves):
             convert = take_large if self.compiled else take
             taken = [convert(x) for x in leaves]  # held until the results are given
-            args, kwargs = treedef.unflatten(taken)
-            found, treedef = tree_util.tree_flatten(self.f(*args, **kwargs))
-            return treedef.unflatten(give(found))
+            args, kwargs = unflatten(layout, taken)
+            found: list[Any] = []
+            layout = flatten(self.f(*args, **kwargs), found, _RESULTS)
+            return unflatten(layout, give(found))
 
     @cached_property
     def compiled(self) -> bool:
@@ -76,34 +79,26 @@ class _Foreign(rc.Foreign):
 
     def shapes(self, *args: Any, **kwargs: Any) -> Any:
         """The shape rule: `jax.eval_shape`."""
-        leaves, treedef = tree_util.tree_flatten((args, kwargs))
-        where = [i for i, x in enumerate(leaves) if isinstance(x, rc.ShapeDtype)]
-
-        def run(*arrays: Any) -> Any:
-            full = list(leaves)
-            for i, x in zip(where, arrays, strict=True):
-                full[i] = x
-            args, kwargs = treedef.unflatten(full)
-            return self.f(*args, **kwargs)
-
-        given = [jax.ShapeDtypeStruct(leaves[i].shape, leaves[i].dtype) for i in where]
+        shapes: list[Any] = []
+        layout = flatten((args, kwargs), shapes, _SHAPES)
+        run = _OnLeaves(self.f, layout)
+        given = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in shapes]
         with _precision(given):
-            out = jax.eval_shape(run, *given)
-        return jax.tree.map(lambda a: rc.ShapeDtype(a.shape, np.dtype(a.dtype)), out)
+            found = jax.eval_shape(run, *given)
+        out = [rc.ShapeDtype(x.shape, np.dtype(x.dtype)) for x in found]
+        return unflatten(run.result, out)
 
     def batch(self, size: int, in_batched: Any, *args: Any, **kwargs: Any) -> Any:
         """The batch rule: `jax.vmap`."""
-        axes = jax.tree.map(lambda b: 0 if b else None, in_batched)
-
-        def run(*args: Any) -> Any:
-            return self.f(*args, **kwargs)
-
-        with _precision(tree_util.tree_leaves((args, kwargs))):
-            args = jax.tree.map(take, args)
-            mapped = jax.vmap(run, in_axes=axes, axis_size=size)
-            leaves, treedef = tree_util.tree_flatten(mapped(*args))
-            flags = treedef.unflatten([True] * len(leaves))
-            return treedef.unflatten(give(leaves)), flags
+        leaves: list[Any] = []
+        layout = flatten((args, kwargs), leaves, _ARRAYS)
+        run = _OnLeaves(self.f, layout)
+        axes = [0 if x else None for x in leaf_flags(layout, (in_batched, False))]
+        with _precision(leaves):
+            taken = list(map(take, leaves))  # held until the results are given
+            found = list(jax.vmap(run, in_axes=axes, axis_size=size)(*taken))
+            flags = unflatten(run.result, [True] * len(found))
+            return unflatten(run.result, give(found)), flags
 
     def vjp(self) -> Callable[..., Any]:
         """By `jax.vjp`, conjugated to the convention of rules."""
@@ -118,39 +113,45 @@ class _Foreign(rc.Foreign):
 
     def layout(self, primal: Any, leaves: list[Any]) -> Any:
         """The layout of a pytree."""
-        if _is_plain(primal):  # which an engine can look into
-            return super().layout(_in_order(primal), leaves)
-        leaves += filter(rc.Foreign.moves, tree_util.tree_leaves(primal))
-        return layout_of(_template(primal))
+        return flatten(primal, leaves, _TANGENTS)
+
+    def is_static(self, leaf: Any) -> bool:
+        """Whether a leaf stands for a static field of a registered class."""
+        return isinstance(leaf, Fixed)
 
 
-def _is_plain(tree: Any) -> bool:
-    """Whether a value is a leaf, or Python's containers of leaves."""
-    if type(tree) in (tuple, list):
-        return all(map(_is_plain, tree))
-    if type(tree) is dict:
-        return all(map(_is_plain, tree.values()))
-    static = tree is None or isinstance(tree, (int, float, complex, str))
-    return static or rc.is_array(tree)
+def _moving(x: Any) -> Any:
+    return x if rc.is_array(x) and rc.Foreign.moves(x) else None
 
 
-def _in_order(tree: Any) -> Any:
-    """Containers with the keys of dicts in JAX's order."""
-    if type(tree) in (tuple, list):
-        return type(tree)([_in_order(x) for x in tree])
-    if type(tree) is dict:
-        return {key: _in_order(tree[key]) for key in sorted(tree)}
-    return tree
+def _moving_or_static(x: Any) -> Any:
+    if isinstance(x, Fixed):
+        return x if rc.Foreign.moves(x.value) else None
+    return _moving(x)
 
 
-def _template(tree: Any) -> Template:
-    leaves, treedef = tree_util.tree_flatten(tree)
-    count = 0
-    places: list[Slot | Fixed] = []
-    for leaf in leaves:
-        places.append(Slot(count) if rc.Foreign.moves(leaf) else Fixed(None))
-        count += rc.Foreign.moves(leaf)
-    return Template(treedef, places)
+_NUMPY = (np.ndarray, np.generic)
+_ARRAYS, _SHAPES = PytreeOpener(_NUMPY), PytreeOpener(rc.ShapeDtype)
+_RESULTS = PytreeOpener((jax.Array, *_NUMPY, bool, int, float, complex))
+_MOVING = PytreeOpener((float, complex), _moving)
+_TANGENTS = PytreeOpener((float, complex), _moving_or_static)
+
+
+class _OnLeaves:
+    """A function of the leaves of its arguments, with the leaves of its results.
+
+    Attributes:
+        result: The layout of the last result.
+    """
+
+    def __init__(self, f: Callable[..., Any], layout: Any) -> None:
+        self.f, self.layout, self.result = f, layout, None
+
+    def __call__(self, *leaves: Any) -> list[Any]:
+        args, kwargs = unflatten(self.layout, leaves)
+        found: list[Any] = []
+        self.result = flatten(self.f(*args, **kwargs), found, _RESULTS)
+        return found
 
 
 def _precision(leaves: Iterable[Any]) -> Any:
@@ -170,16 +171,15 @@ class _Flat:
 
     def __init__(self, f: Any, args: Any, kwargs: Any) -> None:
         self.f, self.kwargs = f, kwargs
-        self.leaves, self.treedef = tree_util.tree_flatten(tuple(args))
-        self.where = [i for i, x in enumerate(self.leaves) if rc.Foreign.moves(x)]
-        self.moving = tuple(jnp.asarray(self.leaves[i]) for i in self.where)
+        leaves: list[Any] = []
+        self.layout = flatten(tuple(args), leaves, _MOVING)
+        self.moving = tuple(map(jnp.asarray, leaves))
 
     def __call__(self, *moving: Any) -> tuple[Any, ...]:
-        leaves = list(self.leaves)
-        for i, x in zip(self.where, moving, strict=True):
-            leaves[i] = x
-        out = self.f(*self.treedef.unflatten(leaves), **self.kwargs)
-        return tuple(x for x in tree_util.tree_leaves(out) if rc.Foreign.moves(x))
+        found: list[Any] = []
+        args = unflatten(self.layout, moving)
+        flatten(self.f(*args, **self.kwargs), found, _MOVING)
+        return tuple(found)
 
 
 def _compiled(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
+import numpy as np
 import torch
 from torch import Tensor
 
 import rules_core as rc
-from rules_core.extend import Opener, flatten as flatten_layout, unflatten
+from rules_core.extend import Opener, flatten as flatten_layout, leaf_flags, unflatten
 from rules_torch._values.exchange import check_unwritten, exact_dtype, give, take
 from rules_torch._values.leaves import as_array, differentiable, flatten
 from rules_torch._values.numpy_arrays import torch_dtype
@@ -57,7 +58,8 @@ class _Foreign(rc.Foreign):
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """`f` of NumPy arrays."""
         with torch.inference_mode(mode=False), torch.no_grad():
-            (args, kwargs), taken = _take((args, kwargs))
+            layout, taken = _take(args, kwargs)
+            args, kwargs = unflatten(layout, taken)
             found: list[Tensor] = []
             layout = _results(self.f(*args, **kwargs), found)
             check_unwritten(self.name, taken)
@@ -73,16 +75,17 @@ class _Foreign(rc.Foreign):
         """The batch rule: `torch.vmap`."""
         result: list[Any] = []
 
-        def run(*args: Any) -> Any:
-            leaves: list[Tensor] = []
-            result.append(_results(self.f(*args, **kwargs), leaves))
-            return tuple(leaves)
+        def run(*leaves: Tensor) -> Any:
+            args, kwargs = unflatten(layout, leaves)
+            found: list[Tensor] = []
+            result.append(_results(self.f(*args, **kwargs), found))
+            return tuple(found)
 
         with torch.inference_mode(mode=False), torch.no_grad():
-            (args, kwargs), taken = _take((args, kwargs))
-            pairs = zip(in_batched, args, strict=True)
-            mapped = torch.vmap(run, tuple(_dims(flag, x) for flag, x in pairs))
-            found = list(mapped(*args))
+            layout, taken = _take(args, kwargs)
+            dims = [0 if x else None for x in leaf_flags(layout, (in_batched, False))]
+            mapped = torch.vmap(run, tuple(dims))
+            found = list(mapped(*taken))
             check_unwritten(self.name, taken)
             flags = unflatten(result[0], [True] * len(found))
             return unflatten(result[0], give(found)), flags
@@ -96,19 +99,24 @@ class _Foreign(rc.Foreign):
         return _jvp_of(self.f)
 
 
-def _map(value: Any, cls: type, fn: Callable[[Any], Any]) -> Any:
+def _map(value: Any, cls: Any, fn: Callable[[Any], Any]) -> Any:
     """`fn` of every instance of `cls` inside tuples, lists and dicts."""
     found: list[Any] = []
     layout = flatten_layout(value, found, Opener(cls))
     return unflatten(layout, [fn(x) for x in found])
 
 
-def _take(value: Any) -> tuple[Any, list[Tensor]]:
-    """A value with tensors in place of its NumPy arrays, and these tensors."""
+def _take(args: Any, kwargs: Any) -> tuple[Any, list[Tensor]]:
+    """The layout of the arguments, and tensors in place of NumPy arrays.
+
+    Where there are none, Python's numbers become tensors: `f` may need one.
+    """
     found: list[Any] = []
-    layout = flatten_layout(value, found, _ARRAYS)
-    taken = [take(x) for x in found]
-    return unflatten(layout, taken), taken
+    layout = flatten_layout((args, kwargs), found, _ARRAYS)
+    if not found:
+        args = _map(args, (float, complex), np.asarray)
+        layout = flatten_layout((args, kwargs), found, _ARRAYS)
+    return layout, [take(x) for x in found]
 
 
 # NumPy's float64 is one of Python's floats, and an array.
@@ -126,13 +134,6 @@ def _empty(shape: rc.ShapeDtype) -> Tensor:
 
 def _described(x: Tensor) -> rc.ShapeDtype:
     return rc.ShapeDtype(tuple(x.shape), exact_dtype(x.dtype))
-
-
-def _dims(flag: Any, value: Any) -> Any:
-    """`in_dims` of an argument: its tensors are batched as the flag says."""
-    if isinstance(flag, (tuple, list)):
-        return type(flag)(_dims(f, v) for f, v in zip(flag, value, strict=True))
-    return 0 if flag else None
 
 
 class _Flat:

@@ -13,18 +13,25 @@ from functools import cached_property, update_wrapper
 from typing import Any
 
 from rules_core._base.arrays import is_array
+from rules_core._base.errors import UnsupportedError
 from rules_core._dispatch.rule import AGAIN
 from rules_core._primitives.declare import primitive
 from rules_core._primitives.primitive import Primitive
 from rules_core._primitives.shape_and_batch_rules import batch_rule, shape_rule
 from rules_core._rules.frule_rrule import frule, rrule
 from rules_core._tangents.pullback import Pullback
-from rules_core._tangents.zeros import NoTangent
+from rules_core._tangents.zeros import NoTangent, NotImplementedTangent, ZeroTangent
 
 from .layouts import Opener, flatten
 from .tangent_leaves import build, read
 
 __all__ = ["Foreign"]
+
+_ZERO = ZeroTangent()
+_STATIC = (
+    "{}: the derivative in a static field of a registered class, a constant to JAX. "
+    "Make it a child of the class, or pass it as an argument"
+)
 
 
 class Foreign(ABC):
@@ -51,7 +58,7 @@ class Foreign(ABC):
         shape_rule.define(self.primitive)(self.shapes)
         batch_rule.define(self.primitive)(self.batch)
         rrule.define(self.primitive)(self._rrule())
-        frule.define(self.primitive)(self._frule())
+        frule.define(self.primitive, symbolic_zeros=True)(self._frule())
 
     @staticmethod
     def of(primitive: Primitive) -> Foreign | None:
@@ -85,22 +92,57 @@ class Foreign(ABC):
     def jvp(self) -> Callable[..., Any]:
         """`(tangents, args, kwargs) ↦ tangents` by the host's AD, flat."""
 
-    def read(self, primal: Any, tangent: Any) -> Iterable[Any]:
-        """Tangents of the leaves of a value that have one, zeros made concrete."""
+    def read(self, primal: Any, tangent: Any, *, given: bool = False) -> Iterable[Any]:
+        """Tangents of the leaves of a value that have one, zeros made concrete.
+
+        Args:
+            primal: An argument or a result.
+            tangent: Its tangent or cotangent.
+            given: Whether the value is an argument: then the tangent of a constant of
+                the host must be zero.
+        """
         leaves: list[Any] = []
         layout = self.layout(primal, leaves)
-        wanted = [True] * len(leaves)
+        wanted = [given or not self.is_static(x) for x in leaves]
         found = read(layout, tangent, wanted, f"a tangent given to {self.name}")
-        pairs = zip(found, leaves, strict=True)
-        return tuple(x * 0 if t is None else t for t, x in pairs)
+        moving = []
+        for x, t in zip(leaves, found, strict=True):
+            if not self.is_static(x):
+                moving.append(x * 0 if t is None else t)
+            elif t is not None and not (isinstance(t, (float, complex)) and t == 0):
+                raise UnsupportedError(self.not_static.info)
+        return tuple(moving)
 
-    def fill(self, primal: Any, found: Iterator[Any]) -> Any:
-        """The tangent of a value out of those of its leaves that have one."""
-        return build(self.layout(primal, []), found)
+    def fill(self, primal: Any, found: Iterator[Any], static: Any = _ZERO) -> Any:
+        """The tangent of a value out of those of its leaves that have one.
+
+        Args:
+            primal: An argument or a result.
+            found: A tangent for each of its leaves that is no constant.
+            static: The tangent of a constant of the host.
+        """
+        leaves: list[Any] = []
+        layout = self.layout(primal, leaves)
+        tangents = [static if self.is_static(x) else next(found) for x in leaves]
+        return build(layout, tangents)
 
     def layout(self, primal: Any, leaves: list[Any]) -> Any:
         """The layout of a value; its leaves that have a tangent are appended."""
         return flatten(primal, leaves, _MOVING)
+
+    def is_static(self, leaf: Any) -> bool:
+        """Whether a leaf of a layout stands for a number that the host holds constant.
+
+        As a static field of a class that is registered with JAX: its derivative is
+        an error, not zero.
+        """
+        del leaf
+        return False
+
+    @cached_property
+    def not_static(self) -> NotImplementedTangent:
+        """The cotangent of a number that the host holds constant."""
+        return NotImplementedTangent(_STATIC.format(self.name), "", __name__)
 
     @cached_property
     def pull(self) -> Callable[..., Any]:
@@ -146,7 +188,7 @@ class Foreign(ABC):
         def foreign_frule(tangents: Any, *args: Any, **kwargs: Any) -> Any:
             y = self.primitive(*args, **kwargs)
             pairs = zip(args, tangents[1:], strict=True)
-            given = tuple(leaf for x, dx in pairs for leaf in self.read(x, dx))
+            given = tuple(t for x, dx in pairs for t in self.read(x, dx, given=True))
             return y, self.fill(y, iter(self.push(given, args, kwargs)))
 
         return foreign_frule
@@ -186,4 +228,5 @@ def _pull(primitive: Primitive, y: Any, kwargs: Any, *rest: Any) -> tuple[Any, .
     foreign, args, dy = Foreign.of(primitive), rest[:-1], rest[-1]
     assert foreign is not None
     found = iter(foreign.pull(tuple(foreign.read(y, dy)), args, kwargs or {}))
-    return NoTangent(), *(foreign.fill(x, found) for x in args)
+    static = foreign.not_static
+    return NoTangent(), *(foreign.fill(x, found, static) for x in args)

@@ -164,7 +164,7 @@ def _flatten(value: Any, leaves: list[Any], opener: Opener, around: Any) -> Any:
         items = [_flatten(item, leaves, inner, around) for item in level.values]
     except RecursionError:
         raise UnsupportedError(_CYCLE.format(cls.__qualname__)) from None
-    return ("struct", _hollow(level, items), level.names, tuple(items))
+    return ("struct", _hollow(level, items, opener), level.names, tuple(items))
 
 
 _CYCLE = (
@@ -173,13 +173,13 @@ _CYCLE = (
 )
 
 
-def _hollow(level: Structure, layouts: list[Any]) -> Structure:
+def _hollow(level: Structure, layouts: list[Any], opener: Opener) -> Structure:
     """The structure of a copy without leaves: a layout must not keep them alive."""
     if level.keyed == "position":
         return level
     pairs = zip(layouts, map(count_leaves, layouts), strict=True)
     copy = level.rebuild([unflatten(layout, [0.0] * n) for layout, n in pairs])
-    return structure(copy) or level
+    return opener.level(copy) or level
 
 
 def unflatten(layout: Any, leaves: Iterable[Any]) -> Any:

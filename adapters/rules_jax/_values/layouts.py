@@ -7,19 +7,18 @@ call them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, final
 
 from jax import tree_util
 
 import rules_core as rc
-from rules_core.extend import LEAF
+from rules_core.extend import LEAF, Opener
 
 from .callables import Captured
 from .leaves import Fixed, Slot, Template
 
-__all__ = ["classes_by_place", "layout_of", "level_of"]
+__all__ = ["PytreeOpener", "classes_by_place", "layout_of", "level_of"]
 
 
 def layout_of(template: Template) -> Any:
@@ -67,41 +66,94 @@ def level_of(node: Any) -> rc.Structure:
     return _level(node, _entries(node))
 
 
+@final
+class PytreeOpener(Opener):
+    """Opens registered classes as JAX does, all others as rules_core does."""
+
+    def level(self, value: Any) -> rc.Structure | None:
+        """One level of a container; None for what is none."""
+        if isinstance(value, Fixed):
+            return None
+        return level_of(value) if is_registered(value) else rc.structure(value)
+
+
+def is_registered(value: Any) -> bool:
+    """Whether JAX opens a value of a class that is not one of Python's containers."""
+    return not isinstance(value, dict) and not tree_util.all_leaves([value])
+
+
+def child_names(node: Any) -> tuple[tuple[Any, ...], bool]:
+    """Names of the children in the order of their leaves; whether these are attributes.
+
+    Children by place are called by the attributes that hold them, if there are such.
+    """
+    pairs, treedef = tree_util.tree_flatten_with_path(
+        node, is_leaf=lambda x: x is not node
+    )
+    keys = [_key_of(path[0]) for path, _ in pairs]
+    held = _attributes_of(treedef, [object() for _ in keys])
+    if held is not None and not all(isinstance(key, str) for key in keys):
+        keys = held
+    return tuple(keys), keys == held
+
+
+def treedef_of(node: Any) -> Any:
+    """JAX's structure of one level."""
+    return tree_util.tree_structure(node, is_leaf=lambda x: x is not node)
+
+
+# The engine runs the code around them, on values that carry derivatives.
+rc.non_differentiable(is_registered)
+rc.non_differentiable(child_names)
+rc.non_differentiable(treedef_of)
+
+
 def _level(node: Any, entries: dict[Any, Any]) -> rc.Structure:
     cls, view = type(node), rc.structure(node)
     if not all(isinstance(name, str) for name in entries):
         places = range(len(entries))
-        return rc.Structure(cls, "position", places, entries.values(), list)
-    names: Iterable[Any] = entries
+        build = _builder(node, list(entries))
+        return rc.Structure(cls, "position", places, entries.values(), build)
+    names: Sequence[Any] = list(entries)
     if view is not None and set(entries) == set(view.names):
         names = view.names
-    shell = view.shell if view is not None and view.mutable else None
     values = [entries[name] for name in names]
-    return rc.Structure(cls, "field", names, values, list, shell)
+    build = _builder(node, names)
+    if view is None or not view.mutable:
+        return rc.Structure(cls, "field", names, values, build)
+
+    def fill(shell: Any, values: Sequence[Any]) -> None:
+        made = rc.structure(build(values))
+        assert made is not None
+        view.fill(shell, made.values)
+
+    return rc.Structure(cls, "field", names, values, fill, view.shell)
+
+
+def _builder(node: Any, names: Sequence[Any]) -> Callable[[Sequence[Any]], Any]:
+    """How JAX puts an instance together, from entries by these names."""
+    treedef, (children, _) = treedef_of(node), child_names(node)
+
+    def build(values: Sequence[Any]) -> Any:
+        given = dict(zip(names, values, strict=True))
+        return treedef.unflatten([given[name] for name in children])
+
+    return build
 
 
 def _entries(node: Any) -> dict[Any, Any]:
     """Children in the order of their leaves, then fields that are static."""
-    found = dict(_children(node))
-    level = rc.structure(node)
-    if level is not None and found.keys() <= set(level.names):
-        for name, value in zip(level.names, level.values, strict=True):
+    (names, held), level = child_names(node), rc.structure(node)
+    fields = {} if level is None else dict(zip(level.names, level.values, strict=True))
+    if held:
+        found = {name: fields[name] for name in names}
+    else:
+        children = tree_util.tree_leaves(node, is_leaf=lambda x: x is not node)
+        found = dict(zip(names, children, strict=True))
+    if found.keys() <= fields.keys():
+        for name, value in fields.items():
             found.setdefault(name, Fixed(value))
     return found
-
-
-def _children(node: Any) -> Iterator[tuple[Any, Any]]:
-    """Children by their names, else by what JAX knows them by."""
-    pairs, _ = tree_util.tree_flatten_with_path(node, is_leaf=lambda x: x is not node)
-    keys = [_key_of(path[0]) for path, _ in pairs]
-    children = [child for _, child in pairs]
-    if not all(isinstance(key, str) for key in keys):
-        keys = _attributes_of(node, children) or keys
-    yield from zip(keys, children, strict=True)
-    if is_dataclass(node):
-        for field in fields(node):  # None has no leaves, and so no path
-            if getattr(node, field.name, 0) is None:
-                yield field.name, None
 
 
 def _key_of(key: Any) -> Any:
@@ -111,9 +163,9 @@ def _key_of(key: Any) -> Any:
     return key
 
 
-def _attributes_of(node: Any, children: Sequence[Any]) -> list[Any] | None:
-    """The attributes that hold what JAX knows by place."""
-    level = rc.structure(node)
+def _attributes_of(treedef: Any, children: Sequence[Any]) -> list[Any] | None:
+    """The attributes in which a class puts its children."""
+    level = rc.structure(treedef.unflatten(children))
     if level is None:
         return None
     names = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import gc
 import sys
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import lru_cache, partial
@@ -53,6 +53,7 @@ ATOMS = frozenset(
 )  # fmt: skip
 _REACH = 10_000
 _CONTAINERS = (list, dict, set, deque)
+_COLLECTIONS = (OrderedDict, defaultdict, deque)
 _FIXED = (tuple, partial, MethodType, rc.Pullback)
 
 
@@ -115,6 +116,9 @@ def take_apart(value: Any) -> tuple[Callable[..., Any], Sequence[Any]] | None:
         )
     if cls is MethodType:
         return MethodType, [value.__func__, value.__self__]
+    if cls in _COLLECTIONS:
+        parts = writable(value)
+        return None if parts is None or _hides_something(value, parts[1]) else parts
     return _reduced(value) or _remade(value)
 
 

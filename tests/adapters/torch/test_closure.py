@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections import deque, namedtuple
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from dataclasses import dataclass
 from types import MappingProxyType, SimpleNamespace
 
@@ -56,6 +56,9 @@ CASES = {
     "tuple": (lambda t: ("a", (t,)), lambda v: v[1][0]),
     "dict": (lambda t: {"k": [t]}, lambda v: v["k"][0]),
     "named": (lambda t: Pair(1, t), lambda v: v.b),
+    "OrderedDict": (lambda t: OrderedDict(a=1, k=[t]), lambda v: v["k"][0]),
+    "defaultdict": (lambda t: defaultdict(None, k=(t,)), lambda v: v["k"][0]),
+    "deque": (lambda t: deque([1, t], maxlen=2), lambda v: v[1]),
     "dataclass": (Box, lambda v: v.value),
     "reduced": (Reduced, lambda v: v.cache[0]),
     "slots": (Slotted, lambda v: v.both()[1]),
@@ -107,13 +110,13 @@ def test_shared_cells_and_recursion():
 @pytest.mark.parametrize(
     "value",
     [
-        deque([T]),
+        defaultdict(lambda t=T: t),
         (t for t in [T]),
         functools.lru_cache(lambda t=T: t),
         iter([T]),
         type("MyList", (list,), {})([T]),
     ],
-    ids=["deque", "generator", "lru_cache", "iterator", "list subclass"],
+    ids=["factory", "generator", "lru_cache", "iterator", "list subclass"],
 )
 def test_what_cannot_be_looked_into_is_named(value):
     plan, _ = convert(capture(value))
