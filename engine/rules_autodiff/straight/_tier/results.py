@@ -9,6 +9,7 @@ from numpy import ndarray
 
 from rules_core import NoTangent
 
+from .settings import STRICT
 from .signatures import DOUBLE, NotFinite, leave
 
 __all__ = ["array_like", "check_finite", "given", "is_finite"]
@@ -65,9 +66,9 @@ def in_form_of(x: Any, cotangents: Any) -> Any:
     return list(entries) if type(x) is list else entries
 
 
-def check_finite(total: Any) -> None:
+def check_finite(total: Any, *numbers: Any) -> None:
     """Let the tape do it where numbers with this sum are not all finite."""
-    if not isfinite(total):
+    if not isfinite(total) and not (numbers and all(map(isfinite, numbers))):
         raise NotFinite(NOT_FINITE)
 
 
@@ -84,8 +85,13 @@ def array_like(x: Any, ct: Any) -> Any:
 
 
 def is_finite(x: Any) -> bool:
-    """Whether a number, or every entry of an array, is finite (and not too large)."""
+    """Whether a number, or every entry of an array, is finite."""
     if type(x) is not ndarray:
         return isfinite(x)
     flat = x if x.ndim == 1 else x.ravel("K")
-    return isfinite(flat.dot(flat))
+    seen = "overflow" in STRICT.seen
+    if isfinite(flat.dot(flat)):
+        return True
+    if not seen:
+        STRICT.seen.discard("overflow")  # of squares above 1e308, not of the program
+    return bool(np.isfinite(flat).all())
