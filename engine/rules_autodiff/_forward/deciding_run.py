@@ -5,7 +5,6 @@ has made it zero. Where it is the value of a derivative that moves with the argu
 its product with infinity is NaN, as in forward mode.
 """
 
-import operator
 from types import MethodType
 from typing import Any
 
@@ -18,17 +17,12 @@ from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._python.values import INERT, is_float_array, is_number
 from rules_core import AbstractThunk, AbstractZero, RRuleCall, unthunk, zero_tangent
 
-from .watched import filled, mixed, without
+from .watched import filled, without
 from .watched_run import WatchedRun
 
 __all__ = ["DecidingRun"]
 
 PRODUCTS = frozenset({strong, strong_quotient})
-# Functions without poles: a value of theirs that is infinite is too large, and stays.
-WITHOUT_POLES = frozenset({
-    operator.add, operator.mul, operator.sub, np.add, np.cosh, np.exp, np.exp2,
-    np.expm1, np.multiply, np.sinh, np.square, np.subtract,
-})  # fmt: skip
 
 
 class DecidingRun(WatchedRun):
@@ -64,25 +58,7 @@ class DecidingRun(WatchedRun):
         if rule.function in PRODUCTS:
             d, p = args
             y = without(self.below, y, y, self.known(rule.function, d, p))
-        return y, [self.moving(rule.function, args, y, probe)]
-
-    def pushed_by_rule(
-        self, found: Any, f: Any, args: tuple[Any, ...], needs: tuple[bool, ...]
-    ) -> tuple[Any, Any]:
-        y, (probe,) = super().pushed_by_rule(found, f, args, needs)
-        return y, [self.moving(f, args, y, probe)]
-
-    def moving(self, f: Any, args: tuple[Any, ...], y: Any, probe: Any) -> Any:
-        """The probe of a result without what has become too large, and so stays."""
-        if f not in WITHOUT_POLES or isinstance(probe, AbstractZero):
-            return probe
-        large = np.isinf(y)
-        if not np.any(large):
-            return probe
-        for x in args:
-            if is_number(x) or is_float_array(x):
-                large = large & ~(np.isinf(x) & self.moves(x))
-        return mixed(y, np.isnan(probe) & ~large)
+        return y, [probe]
 
     def moves(self, x: Any) -> Any:
         """Where a value moves."""

@@ -270,7 +270,9 @@ def text_of(entry: Entry, texts: list[str]) -> str:
         "def given(leaves, cotangents):",
         f"    {leaves} = leaves",
         f"    {as_row([f'c{name}' for name in entry.active])} = cotangents",
-        f"    check_finite({' + '.join(entry.reals)}, {', '.join(entry.reals)})" if entry.reals else "",
+        f"    check_finite({' + '.join(entry.reals)}, {', '.join(entry.reals)})"
+        if entry.reals
+        else "",
         f"    return {as_row(texts)}",
     ]
     return "\n".join(lines)
