@@ -19,6 +19,7 @@ from rules_autodiff._transforms.derived_function import on_plain
 from rules_autodiff._transforms.linear_map import Kept, agree, refuse_other_value
 from rules_autodiff._transforms.recorded_point import check_adjoint, generic_like
 from rules_autodiff.straight._tier.arguments import (
+    check_any,
     check_flat,
     differentiated,
     unshared,
@@ -177,8 +178,7 @@ class Linearized(Kept):
         check_plain(level, has_aux=self.has_aux)
         now, args = asked(self.tier), unshared(tuple(self.args))
         active = differentiated(args)
-        if not active:
-            leave("no argument can be differentiated")
+        check_any(active, args)
         check_flat(args)
         push = Push(self.f, args, self.kwargs, active, now=now, writing=False)
         push.caps = unshared(push.caps)

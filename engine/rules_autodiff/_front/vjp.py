@@ -8,8 +8,12 @@ from rules_autodiff._python.plain_level import PLAIN
 from rules_autodiff._tape.recording import Recording
 from rules_autodiff._transforms.derived_function import on_plain
 from rules_autodiff._transforms.linear_map import Kept, agree, refuse_other_value
-from rules_autodiff.straight._tier.arguments import check_flat, differentiated
-from rules_autodiff.straight._tier.left import PINNED, asked, leave
+from rules_autodiff.straight._tier.arguments import (
+    check_any,
+    check_flat,
+    differentiated,
+)
+from rules_autodiff.straight._tier.left import PINNED, asked
 from rules_autodiff.straight._tier.tier import (
     Left,
     Pass,
@@ -54,8 +58,7 @@ class VJP(Kept):
         check_plain(level, has_aux=self.has_aux)
         args, now = self.args, asked(self.tier)
         active = differentiated(args)
-        if not active:
-            leave("no argument can be differentiated")
+        check_any(active, args)
         check_flat([x for i, x in enumerate(args) if i not in active])
         self.passed = Pass(
             self.f, args, self.kwargs, active, now=now, writing=self.tier in PINNED

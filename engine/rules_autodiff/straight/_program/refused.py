@@ -7,7 +7,12 @@ from typing import Any, NoReturn
 
 from .kinds import TANGENT
 
-__all__ = ["Refused", "Unlearned", "in_place", "refuse"]
+__all__ = ["REREAD", "Refused", "Unlearned", "in_place", "refuse"]
+
+OURS = frozenset({"rules_autodiff", "rules_core"})
+# By the name of a file of generated code that is read again, for each line the function
+# of the program, its file and line.
+REREAD: dict[str, list[tuple[str, str, int]]] = {}
 
 
 class Refused(Exception):
@@ -32,8 +37,17 @@ class Refused(Exception):
         return self
 
     def within(self, f: FunctionType) -> "Refused":
-        """This error with the function that was read, if it has none."""
-        if self.code is None:
+        """This error with the function that was read, if it has none.
+
+        In a function of ours it is that of the line of the program that needs it.
+        """
+        if self.code is not None:
+            return self
+        package = f.__module__.partition(".")[0]
+        if package in OURS and not f.__code__.co_filename.startswith(TANGENT):
+            needed = f"a function of {package} that it needs"
+            self.reason, self.line = f"{needed} is not written out", None
+        else:
             self.code = f.__code__
         return self
 
@@ -58,7 +72,9 @@ def refuse(reason: str, node: ast.AST | None = None) -> NoReturn:
 def in_place(reason: str, name: str, file: str, line: int | None) -> str:
     """A reason with the function, the line and its text, as far as they are known."""
     if file.startswith(TANGENT):  # generated code, which is read again
-        return reason
+        places = REREAD.get(file, [])
+        known = line is not None and 0 < line <= len(places) and places[line - 1][2]
+        return in_place(reason, *places[line - 1]) if line and known else reason
     name = name.rpartition("<locals>.")[2]
     if not line:
         return f"{reason} (in {name})"

@@ -5,6 +5,8 @@ from typing import Any
 
 from numpy import ndarray
 
+from rules_autodiff._boundary.enter import without_const
+
 from .signatures import (
     DEEP,
     DOUBLE,
@@ -16,17 +18,15 @@ from .signatures import (
 )
 
 __all__ = [
-    "STAR", "bound", "check_flat", "differentiated", "leaves_of", "packed",
-    "signature_of", "spread_out", "unshared",
+    "CONTAINERS", "STAR", "bound", "check_any", "check_flat", "differentiated",
+    "leaves_of", "packed", "signature_of", "spread_out", "unshared",
 ]  # fmt: skip
 
 CONTAINERS = frozenset({tuple, list, dict})
 STAR = 0x04  # the bit of co_flags for *args
 
 
-def signature_of(
-    code: CodeType, args: Any, active: Any, depth: int = DEEP
-) -> tuple[Any, ...]:
+def signature_of(args: Any, active: Any, depth: int = DEEP) -> tuple[Any, ...]:
     """The signature of a call: the kinds of the arguments, in short."""
     if depth < 0:
         leave("it has an argument with containers in containers without end")
@@ -40,13 +40,23 @@ def signature_of(
         elif cls in SIMPLE:
             signature.append(cls)
         elif cls is tuple or cls is list:
-            signature.append((cls, signature_of(code, x, (), depth - 1)))
+            signature.append((cls, signature_of(x, (), depth - 1)))
         elif cls is dict:
-            parts = signature_of(code, [*x.values()], (), depth - 1)
+            parts = signature_of([*x.values()], (), depth - 1)
             signature.append((cls, *x, parts))
         else:
-            leave(f"it has an argument of class {cls.__name__}")
+            leave(unwritten(cls))
     return tuple(signature)
+
+
+def unwritten(cls: type) -> str:
+    """Why arguments of a class are not those of written code."""
+    own = cls.__module__.partition(".")[0] not in ("builtins", "numpy")
+    fields = ": pass those of its fields that it reads" if own else ""
+    return (
+        f"it has an argument of class {cls.__name__}, and takes real numbers, arrays "
+        f"of float64, and tuples, lists and dicts of these{fields}"
+    )
 
 
 def bound(f: FunctionType, code: CodeType, args: Any, kwargs: Any) -> tuple[Any, ...]:
@@ -94,6 +104,13 @@ def spread_out(
 def differentiated(args: Any) -> tuple[int, ...]:
     """The positions of differentiable arguments; the others are constants."""
     return tuple([i for i, x in enumerate(args) if is_differentiated(x)])
+
+
+def check_any(active: tuple[int, ...], args: Any) -> None:
+    """Let calls use the tape in which no argument can be differentiated."""
+    if not active:
+        signature_of(without_const(args), ())
+        leave("no argument can be differentiated")
 
 
 def check_flat(args: Any) -> None:

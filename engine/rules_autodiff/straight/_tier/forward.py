@@ -10,9 +10,9 @@ from numpy import ndarray
 from rules_autodiff.straight._program.kinds import REAL
 from rules_core import NoTangent
 
-from .arguments import STAR
+from .arguments import CONTAINERS, STAR, signature_of
 from .compiling import PASS
-from .left import INNER
+from .left import INNER, Left
 from .results import UNSHARED, is_finite
 from .signatures import DOUBLE, leave
 from .tier import Pass, chosen, gradient, noted, source_of
@@ -101,7 +101,11 @@ class Push(Pass):
 
             written.tangent = program_of(unit, len(self.args), len(dots))
         args, now = (*self.args, self.caps, *dots), self.now or INNER
-        found = gradient(written.tangent, args, {}, self.order, now=now)
+        try:
+            found = gradient(written.tangent, args, {}, self.order, now=now)
+        except Left as error:
+            reason = f"in its second derivative, {error}"
+            raise type(error)(reason) from None
         if found is None:
             leave("there is no code for its second derivative")
         return found[1]
@@ -168,12 +172,20 @@ def directions(primals: Any, tangents: Any) -> tuple[tuple[int, ...], tuple[Any,
         if dx is None or isinstance(dx, NoTangent):
             continue
         if not is_direction(primals[i], dx):
-            leave(f"a tangent is of class {type(dx).__name__}")
+            signature_of(primals, ())
+            leave(unlike(primals[i], dx))
         active.append(i)
         dots.append(dx)
     if not active:
         leave("no argument has a tangent")
     return tuple(active), tuple(dots)
+
+
+def unlike(x: Any, dx: Any) -> str:
+    """Why an argument and its tangent are not those of written code."""
+    if type(x) in CONTAINERS:
+        return f"a {type(x).__name__} has a tangent: pass its entries as arguments"
+    return f"a tangent of a {type(x).__name__} is of class {type(dx).__name__}"
 
 
 def is_direction(x: Any, dx: Any) -> bool:

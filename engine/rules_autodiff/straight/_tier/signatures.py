@@ -227,12 +227,21 @@ def write(
     for x, name in zip(args, code.co_varnames, strict=False):
         kind = kind_of(x)
         if kind is None:
-            leave(f"its argument {name} is of a kind that the tier does not know")
+            leave(
+                f"its argument {name} is of a kind that the tier does not know, "
+                f"{shown(x)}"
+            )
         kinds.append(kind)
     if not all(is_differentiated(args[i]) for i in active):
         leave("it is differentiated by what holds no float or array of floats")
     how = {"patient": patient, "mode": mode, "strict": strict}
     return unit_of(f, lambda: tuple(kinds), active, how)
+
+
+def shown(x: Any) -> str:
+    if type(x) is np.ndarray:
+        return f"an array of {x.dtype} with {x.ndim} axes"
+    return f"a {type(x).__name__}"
 
 
 def unit_of(

@@ -410,13 +410,13 @@ def chosen(
             args, active = packed(code, tuple(without_const(args)), active)
     key = active if mode == "reverse" else (mode, active)
     try:
-        signature = signature_of(code, args, key)
+        signature = signature_of(args, key)
     except Left:
         check_no_constant(args, active)
         if not any(type(x) is Const for x in args):
             raise
         args = tuple(without_const(args))
-        signature = signature_of(code, args, key)
+        signature = signature_of(args, key)
     form = form_of(code, signature, mode)
     if form.reason and not form.units and not now:
         return None

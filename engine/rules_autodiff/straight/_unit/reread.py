@@ -2,11 +2,13 @@
 
 import linecache
 import re
+from collections.abc import Iterator
 from itertools import count
 from types import FunctionType
 from weakref import finalize
 
 from rules_autodiff.straight._program.kinds import TANGENT
+from rules_autodiff.straight._program.refused import REREAD
 
 from .unit import Unit, execute
 
@@ -32,22 +34,30 @@ def program_of(unit: Unit, arguments: int, dots: int) -> FunctionType:
         f"    value, tangents = {plain(unit.name)}({given})",
         "    return tangents[0]",
     ]
-    lines = [line for text in unit.sources for line in readable(text)]
-    text = "\n".join([*lines, *top])
+    lines = [*readable_lines(unit)]
+    text = "\n".join([*[line for line, _ in lines], *top])
     namespace = {plain(name): value for name, value in unit.namespace.items()}
     namespace["__name__"] = unit.namespace["__name__"]
     filename = f"{TANGENT}{next(NUMBERS)}>"
     linecache.cache[filename] = len(text), None, text.splitlines(True), filename
+    REREAD[filename] = [place for _, place in lines]
     execute(text, filename, namespace)
     made: FunctionType = namespace["tangent"]
     finalize(made, linecache.cache.pop, filename, None)
+    finalize(made, REREAD.pop, filename, None)
     return made
 
 
-def readable(text: str) -> list[str]:
-    """Lines without the checks, and without names that programs do not have."""
-    lines = [x for x in text.splitlines() if not x.lstrip().startswith(CHECKS)]
-    return [plain(apart(line, text)) for line in lines]
+def readable_lines(unit: Unit) -> Iterator[tuple[str, tuple[str, str, int]]]:
+    """Lines without the checks, and without names that programs do not have.
+
+    Each comes with its place in the program.
+    """
+    for text in unit.sources:
+        first = unit.text[: unit.text.index(text)].count("\n")
+        for i, line in enumerate(text.splitlines(), first):
+            if not line.lstrip().startswith(CHECKS):
+                yield plain(apart(line, text)), unit.places[i]
 
 
 def apart(line: str, text: str) -> str:
