@@ -19,7 +19,7 @@ from ._axis import fixed, flipped, together
 from ._declare import At, declared
 from ._forms import parts_of
 from ._responses import products, series
-from ._systems import simulated, space_of, stepped, transfer_of
+from ._systems import simulated, space_of, stepped, times_of, transfer_of
 
 __all__ = [
     "bode",
@@ -38,12 +38,10 @@ __all__ = [
 
 def _spaced(at: At, space: Any, x: Any, height: float) -> Any:
     """The output at the times of the result."""
-    times = rc.ignore_derivatives(together(at.y[0], space[0])[0])
-    n, xp = times.shape[0], rc.array_namespace(times)
-    dt = times[1] - times[0] if n > 1 else 0 * times[0]
+    n, first, dt = times_of(at, space[0])
     u = fixed(np.full((n, space[1].shape[1]), height), space[0])
-    y, _ = simulated(space, u, x, times[0], dt, interp=False)
-    return xp.reshape(y, at.y[1].shape)
+    y, _ = simulated(space, u, x, first, dt, interp=False)
+    return rc.array_namespace(y).reshape(y, at.y[1].shape)
 
 
 def _refuse_own_times(T: Any, name: str) -> None:

@@ -35,6 +35,7 @@ __all__ = [
     "space_of",
     "ss2tf",
     "stepped",
+    "times_of",
     "tf2ss",
     "transfer_of",
     "zpk2ss",
@@ -353,19 +354,16 @@ def _input(u: Any, n: int, count: int, like: Any) -> Any:
     return u[:, None] if u.ndim == 1 else u
 
 
-def _times(at: At, T: Any) -> tuple[int, float, float]:
-    """How many, the first, and the step between them."""
-    times = np.atleast_1d(np.asarray(T, float))
-    return (
-        times.size,
-        float(times[0]),
-        float(times[1] - times[0]) if times[1:].size else 0.0,
-    )
+def times_of(at: At, like: Any) -> tuple[int, Any, Any]:
+    """How many times the result is at, the first, and the step between them."""
+    times = rc.ignore_derivatives(together(at.y[0], like)[0])
+    n = times.shape[0]
+    return n, times[0], times[1] - times[0] if n > 1 else 0 * times[0]
 
 
 def _lsim_step(at: At, system: Any, U: Any, X0: Any, interp: Any) -> Any:
     space = space_of(system, "lsim")
-    n, first, dt = at.extra
+    n, first, dt = times_of(at, space[0])
     u = _input(U, n, space[1].shape[1], space[0])
     y, xs = simulated(space, u, X0, first, dt, interp=interp)
     xp = rc.array_namespace(y, xs)
@@ -387,9 +385,8 @@ def simulated(
     """
     A, B, C, D, u = alike(*space, u)
     x = _zeros(A, A.shape[0]) if x is None else together(x, A)[0]
-    if not isinstance(first, float) or first > 0:
-        A, x = alike(A, x)
-        x = expm(A * first) @ x
+    A, x = alike(A, x)
+    x = expm(A * first) @ x
     u, x, A, B, C, D = alike(u, x, A, B, C, D)
     xs = x[None, :]
     if u.shape[0] > 1:
@@ -403,7 +400,7 @@ def simulated(
     return xs @ transposed(C) + u @ transposed(D), xs
 
 
-lsim = declared(_sp.lsim, _lsim_step, "system", "U", "X0", prepare=_times)
+lsim = declared(_sp.lsim, _lsim_step, "system", "U", "X0")
 
 
 def _dlsim_step(at: At, system: Any, u: Any, x0: Any, t: Any) -> Any:

@@ -266,22 +266,41 @@ def test_sections_in_a_list():
     np.testing.assert_allclose(found, known, rtol=1e-9)
 
 
+SPACED = 0.5 * np.arange(X.size)
 CONSTANTS = {
     "ellip": lambda module, x: module.ellip(2, 1.0, 40.0, x[0] / 9 + 0.2)[0],
     "savgol_filter": lambda module, x: module.savgol_filter(x, 5, 2),
-    "lsim": lambda module, x: module.lsim((x[:2], x[:3]), X, 0.5 * np.arange(X.size))[
-        1
-    ],
+    "lsim": lambda module, x: module.lsim((x[:2], x[:3]), X, SPACED)[1],
+    "output": lambda module, x: module.lti(x[:2], x[:3]).output(X, SPACED)[1],
+    "impulse": lambda module, x: module.impulse((x[:2], x[:3]), T=SPACED)[1],
 }
 
 
+@pytest.mark.parametrize("transform", ["eager", "grad", "jacfwd", "grad of grad"])
 @pytest.mark.parametrize("name", CONSTANTS)
-def test_arrays_of_constants_in_torch(name):
-    """Reverse mode, where a rule computes with constants of its own."""
-    x = torch.tensor(X, requires_grad=True)
-    (CONSTANTS[name](signal, x) ** 2).sum().backward()
-    known = grad(lambda x: np.sum(CONSTANTS[name](sp, x) ** 2))(X)
-    np.testing.assert_allclose(x.grad, known, rtol=1e-8)
+def test_arrays_of_constants_in_torch(name, transform):
+    """Also in transforms of torch.func, where a constant has no memory to be read."""
+
+    def loss(module, x):
+        return (CONSTANTS[name](module, x) ** 2).sum()
+
+    def plain(x):
+        return loss(sp, x)
+
+    def ours(x):
+        return loss(signal, x)
+
+    x = torch.tensor(X, requires_grad=transform == "eager")
+    if transform == "eager":
+        ours(x).backward()
+        found = x.grad
+    elif transform == "grad of grad":
+        found = torch.func.grad(lambda x: torch.func.grad(ours)(x).sum())(x)
+    else:
+        found = getattr(torch.func, transform)(ours)(x)
+    slope = grad(plain)
+    known = grad(lambda x: slope(x).sum())(X) if "of" in transform else slope(X)
+    np.testing.assert_allclose(found, known, rtol=1e-7)
 
 
 HILLY = np.array([0.0, 1.0, 0.4, 2.0, 1.7, 1.1, 1.4, 0.3, 0.9, 0.1])
