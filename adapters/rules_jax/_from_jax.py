@@ -56,6 +56,9 @@ def from_jax(f: Callable[..., Any]) -> Any:
     return _Foreign(f).primitive
 
 
+rc.non_differentiable(from_jax)  # a program may call it when it is differentiated
+
+
 @final
 class _Foreign(rc.Foreign):
     """A JAX function, its primitive, and the functions that its rules call."""

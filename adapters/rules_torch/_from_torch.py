@@ -51,6 +51,9 @@ def from_torch(f: Callable[..., Any]) -> rc.Primitive:
     return _Foreign(f).primitive
 
 
+rc.non_differentiable(from_torch)  # a program may call it when it is differentiated
+
+
 @final
 class _Foreign(rc.Foreign):
     """A PyTorch function, its primitive, and the functions that its rules call."""

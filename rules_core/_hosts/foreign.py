@@ -172,6 +172,9 @@ class Foreign(ABC):
             return self.call(args, kwargs)
 
         update_wrapper(on_numpy, self.f)
+        # A method's own name would make a method of it.
+        name = getattr(self.f, "__name__", type(self.f).__name__)
+        on_numpy.__name__ = on_numpy.__qualname__ = name
         # Functions do not declare the attributes that they are given.
         on_numpy.foreign = self  # type: ignore[attr-defined]
         return on_numpy

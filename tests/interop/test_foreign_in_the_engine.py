@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import rules_core as rc
-from rules_autodiff import grad, hessian, hvp, jacfwd, vjp
+from rules_autodiff import UnsupportedProgram, grad, hessian, hvp, jacfwd, vjp
 from rules_jax import from_jax
 from rules_torch import from_torch
 
@@ -100,3 +100,57 @@ def test_containers(made):
     np.testing.assert_allclose(pullback(1.0)[0], grad(known)(x), rtol=1e-12)
     np.testing.assert_allclose(jacfwd(value)(x), grad(known)(x), rtol=1e-12)
     np.testing.assert_allclose(hessian(value)(x), hessian(known)(x), atol=1e-12)
+
+
+class Wave:
+    """Functions of both libraries, by `made`."""
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    def jax(self, x):
+        return jnp.sin(x) * self.scale
+
+    def torch(self, x):
+        return torch.sin(x) * self.scale
+
+
+WRAPS = {"jax": from_jax, "torch": from_torch}
+
+
+@pytest.mark.parametrize("made", WRAPS)
+def test_methods(made):
+    f = WRAPS[made](getattr(Wave(2.0), made))
+    np.testing.assert_allclose(rc.rrule(f, X)[1](X)[1], 2.0 * X * np.cos(X))
+    np.testing.assert_allclose(jacfwd(f)(X), np.diag(2.0 * np.cos(X)))
+    found = hessian(lambda x: f(x).sum())(X)
+    np.testing.assert_allclose(found, np.diag(-2.0 * np.sin(X)))
+
+
+@pytest.mark.parametrize("derivative", [grad, hessian])
+@pytest.mark.parametrize("made", WRAPS)
+def test_made_in_the_program(made, derivative):
+    xp = {"jax": jnp, "torch": torch}[made]
+
+    def program(x):
+        local = WRAPS[made](lambda t: xp.sin(t) * t)
+        method = WRAPS[made](getattr(Wave(2.0), made))
+        return local(x).sum() + method(x).sum()
+
+    first_known = first(X) + 2.0 * np.cos(X)
+    known = {grad: first_known, hessian: np.diag(second(X) - 2.0 * np.sin(X))}
+    np.testing.assert_allclose(derivative(program)(X), known[derivative], atol=1e-12)
+
+
+@pytest.mark.parametrize("derivative", [grad, jacfwd])
+@pytest.mark.parametrize("made", WRAPS)
+def test_made_of_values_with_a_derivative_names_the_line_of_the_program(
+    made, derivative
+):
+    convert = {"jax": jnp.asarray, "torch": torch.as_tensor}[made]
+
+    def program(x):
+        return WRAPS[made](lambda t: t * convert(x))(x).sum()
+
+    with pytest.raises(UnsupportedProgram, match=r"test_foreign_in_the_engine\.py"):
+        derivative(program)(X)
