@@ -123,3 +123,12 @@ def test_second_derivatives_name_a_line_of_the_program(name, tier):
     assert f"{text})" in message
     assert not any(word in message for word in ("<tangent", "forward", "*args", "__p"))
     assert np.isfinite(ad.hessian(f)(X)).all()
+
+
+def test_functions_without_a_module():
+    def program(x):
+        return x if isinstance(x, type(print)) else print(x)
+
+    program.__module__ = None
+    with pytest.raises(ad.UnsupportedProgram, match=r"\(program, line "):
+        ad.grad(program, tier="straight")(2.0)

@@ -43,7 +43,7 @@ class Refused(Exception):
         """
         if self.code is not None:
             return self
-        package = f.__module__.partition(".")[0]
+        package = (f.__module__ or "").partition(".")[0]  # it may have none
         if package in OURS and not f.__code__.co_filename.startswith(TANGENT):
             needed = f"a function of {package} that it needs"
             self.reason, self.line = f"{needed} is not written out", None
