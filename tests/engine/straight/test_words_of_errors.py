@@ -125,6 +125,36 @@ def test_second_derivatives_name_a_line_of_the_program(name, tier):
     assert np.isfinite(ad.hessian(f)(X)).all()
 
 
+def made_inside(x):
+    p = Data(x[0], x)
+    return p.a * np.sum(p.b)
+
+
+def reduced(x):
+    return np.logaddexp.reduce(x)
+
+
+LINES = {
+    "dataclass": (
+        made_inside,
+        "the __init__ of Data has no source code, as that of a dataclass: define it in "
+        "the class (made_inside, line ",
+    ),
+    "method of a ufunc": (
+        reduced,
+        "numpy.logaddexp.reduce is not written out (reduced,",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_what_a_line_needs(name):
+    f, words = LINES[name]
+    with pytest.raises(ad.UnsupportedProgram) as caught:
+        ad.grad(f, tier="straight")(X)
+    assert words in str(caught.value)
+
+
 def test_functions_without_a_module():
     def program(x):
         return x if isinstance(x, type(print)) else print(x)

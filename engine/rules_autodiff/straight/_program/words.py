@@ -2,7 +2,7 @@
 
 import ast
 import re
-from types import FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,8 @@ def function_in_words(f: Any) -> str:
         return f"the module {f.__name__}"
     if type(f) is np.ufunc:
         return f"numpy.{f.__name__}"
+    if type(f) is BuiltinFunctionType and type(f.__self__) is np.ufunc:
+        return f"numpy.{f.__self__.__name__}.{f.__name__}"
     name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None)
     if name is None:
         return f"an object of class {type(f).__qualname__}"

@@ -55,6 +55,7 @@ class Objects(Part):
         known = self.reader.captures.found(init, Place(f.place, "{}.__init__"))
         if not isinstance(known, Known) or type(init) is not FunctionType:
             refuse("an instance is made in such a way", node)
+        check_source(cls, init, node)
         _, made = self.changed(known, made, values, named, node)
         return replace(made, fresh=True)
 
@@ -266,3 +267,12 @@ def changes_itself(
             if any(changes_itself(cls, g, seen) for g in methods):
                 return True
     return False
+
+
+def check_source(cls: type, init: FunctionType, node: ast.AST) -> None:
+    """See that code which fills an instance can be read: not that of a dataclass."""
+    try:
+        definition(init.__code__)
+    except SourceNotFound:
+        what = f"the __init__ of {cls.__qualname__} has no source code"
+        refuse(f"{what}, as that of a dataclass: define it in the class", node)
