@@ -4,11 +4,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from rules_autodiff._boundary.enter import Entrance
 from rules_autodiff._forward.forward import ForwardRun
 from rules_autodiff._forward.kept_state import restore
 from rules_autodiff._forward.watched_run import WatchedRun
 from rules_autodiff._python.plain_level import PLAIN
+from rules_autodiff._python.values import is_number
 from rules_autodiff._refusals import name_of, refused
 from rules_autodiff._shadows.saved_state import written_to
 from rules_autodiff._shadows.unknown import handed_on
@@ -16,9 +19,13 @@ from rules_autodiff._tape.recording import Recording, guarded
 from rules_autodiff._transforms.derived_function import on_plain
 from rules_autodiff._transforms.linear_map import Kept, agree, refuse_other_value
 from rules_autodiff.straight._tier.called_back import CalledBack, pushed
+from rules_autodiff.straight._tier.left import leave
+from rules_autodiff.straight._tier.pushed_back import PushedBack
 from rules_autodiff.straight._tier.tier import Left, check_plain
+from rules_core import AbstractZero, StructuralTangent, backing
 from rules_core.extend import strong_zeros_met
 
+from .apart import ApartRun
 from .captured_writes import captured_by, check_captured
 
 __all__ = ["derive_frule", "derive_rrule", "frule_via_engine", "rrule_via_engine"]
@@ -36,9 +43,11 @@ def rrule_via_engine(
     """``(y, pullback)`` with ``pullback(dy) = (df, dx1, …)``."""
     pullback = ViaPullback(f, args, kwargs)
     pullback.by_rule = by_rule
-    if below is PLAIN and not kwargs:
+    if not kwargs:
         with suppress(Left):
-            return pullback.pass_through(), pullback
+            if quiet(below) is PLAIN:
+                return pullback.pass_through(below), pullback
+            return pullback.push_through(below), pullback
     return pullback.begin(below), pullback
 
 
@@ -51,20 +60,46 @@ class ViaPullback(Kept):
 
     by_rule = False
 
-    passed: CalledBack | None = None  # generated code, instead of a recording
+    # Generated code, instead of a recording.
+    passed: CalledBack | None = None
+    pushed: PushedBack | None = None
 
-    def pass_through(self) -> Any:
+    def pass_through(self, level: Any) -> Any:
         """Run `f` by generated code; the value in its own memory.
 
         Raises:
             Left: The tape has to do it.
         """
         passed = CalledBack(self.f, self.args)
-        self.value, self.level, self.passed = passed.output, PLAIN, passed
+        check_read(level, passed.caps)
+        self.value, self.level, self.passed = passed.output, level, passed
         return passed.own_output()
 
+    def push_through(self, level: Any) -> Any:
+        """Run `f` and its tangents by generated code, on a forward run.
+
+        Raises:
+            Left: The tape has to do it.
+        """
+        check_forward(level)
+        given = (self.f, *self.args)
+        lanes = [
+            tuple([level.tangent(x, lane) for x in given])
+            for lane in range(level.width)
+        ]
+        pushed = PushedBack(self.f, self.args, lanes)
+        check_read(level.below, pushed.caps)
+        self.value, self.level, self.pushed = pushed.output, level, pushed
+        y = (
+            level.below.box(pushed.output)
+            if is_number(pushed.output)
+            else np.array(pushed.output)
+        )
+        level.assign(y, pushed.tangents)
+        return y
+
     def start(self, level: Any) -> Any:
-        self.passed = None
+        self.passed = self.pushed = None
         arguments = (self.f, *self.args)
         check = self.check if self.by_rule else None
         self.recording = Recording(
@@ -81,17 +116,77 @@ class ViaPullback(Kept):
     def apply(self, level: Any, dy: Any) -> Any:
         if self.passed is not None:
             try:
-                check_plain(level)
+                check_plain(quiet(level))
                 return self.passed.back(dy)
             except Left:
-                self.record_late(self.passed.output)
+                self.record_late(self.passed.output, self.level)
+        if self.pushed is not None:
+            try:
+                return self.pull_pushed(level, dy)
+            except Left:
+                self.record_late(self.pushed.output, self.level)
         with handed_on(self.recording):
             return self.recording.pull(self.recording.output, dy, level)
 
-    def record_late(self, known: Any) -> None:
+    def pull_pushed(self, level: Any, dy: Any) -> Any:
+        """The cotangents, with tangents on a forward run."""
+        pushed = self.pushed
+        if level is not self.level or pushed is None:
+            leave("a derivative of a derivative is taken")
+        check_forward(level)
+        moves = [level.short_tangent(dy, lane) for lane in range(level.width)]
+        lanes = [None if isinstance(x, AbstractZero) else x for x in moves]
+        raw, rows = pushed.back(dy, lanes)
+        raw = [level.below.box(c) if is_number(c) else c for c in pushed.in_class(raw)]
+        found = pushed.shaped(raw)
+        assign_parts(level, found, [pushed.shaped(row) for row in rows])
+        return found
+
+    def record_late(self, known: Any, level: Any) -> None:
         """Record a tape after all: for another level, or for strong zeros."""
-        if not agree(known, self.start(PLAIN)):
+        if not agree(known, self.start(level)):
             refuse_other_value(self.f)
+
+
+def check_forward(level: Any) -> None:
+    """Let the tape serve other levels than one forward run on plain values.
+
+    Raises:
+        Left: This is another.
+    """
+    if type(level) is not ForwardRun or level.over or quiet(level.below) is not PLAIN:
+        leave("a derivative of a derivative is taken")
+
+
+def quiet(level: Any) -> Any:
+    """A level, or the plain one for a call apart: there all values are constants."""
+    return PLAIN if isinstance(level, ApartRun) else level
+
+
+def check_read(level: Any, read: Any) -> None:
+    """Let a run apart refuse what a function reads, and a run that waits follows.
+
+    Raises:
+        Left: There is such a value.
+    """
+    if isinstance(level, ApartRun) and any(map(level.apart.is_followed, read)):
+        leave("it reads a value that is differentiated")
+
+
+def assign_parts(level: Any, x: Any, rows: list[Any]) -> None:
+    """Give the numbers and arrays in cotangents their tangents, in one form."""
+    if is_number(x) or isinstance(x, np.ndarray):
+        level.assign(x, rows)
+    elif isinstance(x, StructuralTangent):
+        parts = [backing(row) for row in rows]
+        for name, part in backing(x).items():
+            assign_parts(level, part, [row[name] for row in parts])
+    elif type(x) in (tuple, list):
+        for i, part in enumerate(x):
+            assign_parts(level, part, [row[i] for row in rows])
+    elif type(x) is dict:
+        for name, part in x.items():
+            assign_parts(level, part, [row[name] for row in rows])
 
 
 @on_plain
@@ -99,9 +194,9 @@ def frule_via_engine(
     below: Any, tangents: Any, f: Any, args: Any, kwargs: Any, by_rule: bool = False
 ) -> Any:
     """``(y, dy)`` for the tangents ``(df, dx1, …)``."""
-    if below is PLAIN and not kwargs:
+    if quiet(below) is PLAIN and not kwargs:
         with suppress(Left):
-            return pushed(tangents, f, args)
+            return pushed(tangents, f, args, lambda read: check_read(below, read))
     call = ForwardCall(tangents, f, args, kwargs, by_rule)
     before = strong_zeros_met()
     run = ForwardRun(below)

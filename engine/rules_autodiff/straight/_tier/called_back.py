@@ -5,6 +5,7 @@ are entries of an argument here. A solver calls a function hundreds of times wit
 arguments of the same kinds, so what was written for one call serves the next.
 """
 
+from collections.abc import Callable
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 from weakref import ref
@@ -309,14 +310,17 @@ class CalledBack:
 
     Attributes:
         output: The value.
+        caps: What the code reads from outside.
 
     Raises:
         Left: The tape has to do it.
     """
 
     def __init__(self, f: Any, args: Any) -> None:
-        self.entry, self.leaves, caps = found(f, args, "reverse")
-        self.output, self.residual = self.run(self.entry.forward, *self.leaves, caps)
+        self.entry, self.leaves, self.caps = found(f, args, "reverse")
+        self.output, self.residual = self.run(
+            self.entry.forward, *self.leaves, self.caps
+        )
         check_value(self.output)
 
     def own_output(self) -> Any:
@@ -350,19 +354,36 @@ class CalledBack:
             self.entry.form.worked()
         return cotangents
 
+    def raw(self, dy: Any) -> Any:
+        """The cotangents of the leaves.
+
+        Raises:
+            Left: The tape has to do it.
+        """
+        return self.run(self.entry.reverse, self.residual, dy)
+
     def backward(self, dy: Any) -> tuple[Any, ...]:
         raw = self.entry.reverse(self.residual, dy)
         found: tuple[Any, ...] = self.entry.code.given(self.leaves, raw)
         return found
 
 
-def pushed(tangents: Any, f: Any, args: Any) -> tuple[Any, Any]:
+def pushed(
+    tangents: Any, f: Any, args: Any, check: Callable[[Any], None]
+) -> tuple[Any, Any]:
     """`(y, dy)` of `f(*args)` by generated code, for the tangents `(df, dx1, …)`.
+
+    Args:
+        tangents: Those.
+        f: The function.
+        args: Its arguments.
+        check: Looks at what the code reads from outside.
 
     Raises:
         Left: The tape's forward mode has to do it.
     """
     entry, leaves, caps = found(f, args, "forward")
+    check(caps)
     if len(tangents) != 1 + len(args):
         leave("the tangents are not those of the arguments")
     code = entry.code

@@ -2,6 +2,7 @@
 
 import sys
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from .results import UNSHARED, is_finite
 from .signatures import DOUBLE, leave
 from .tier import Pass, chosen, gradient, noted, source_of
 
-__all__ = ["Push", "directions"]
+__all__ = ["Push", "directions", "tangent_program"]
 
 FLOATS = (float, np.float64)
 
@@ -95,14 +96,10 @@ class Push(Pass):
         written, unit = self.written, self.written.unit
         if unit.result is not REAL:
             leave("its result is no number")
-        if written.tangent is None:
-            # Only derivatives of derivatives need it.
-            from rules_autodiff.straight._unit.reread import program_of
-
-            written.tangent = program_of(unit, len(self.args), len(dots))
+        program = tangent_program(written, len(self.args), len(dots))
         args, now = (*self.args, self.caps, *dots), self.now or INNER
         try:
-            found = gradient(written.tangent, args, {}, self.order, now=now)
+            found = gradient(program, args, {}, self.order, now=now)
         except Left as error:
             reason = f"in its second derivative, {error}"
             raise type(error)(reason) from None
@@ -133,6 +130,17 @@ class Push(Pass):
         args = self.args, self.caps, dots
         again = partial(written.forward, *self.args, self.caps, *dots)
         return noted(compiling, lambda: kernel.push(*args), again, now)
+
+
+def tangent_program(written: Any, arguments: int, dots: int) -> FunctionType:
+    """Code in forward mode as a program, made when it is first asked for."""
+    if written.tangent is None:
+        # Only derivatives of derivatives need it.
+        from rules_autodiff.straight._unit.reread import program_of
+
+        written.tangent = program_of(written.unit, arguments, dots)
+    found: FunctionType = written.tangent
+    return found
 
 
 def own_tangents(ys: Any, tangents: Any, lanes: Any) -> tuple[Any, ...]:
