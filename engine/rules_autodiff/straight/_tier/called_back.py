@@ -369,7 +369,7 @@ class CalledBack:
 
 
 def pushed(
-    tangents: Any, f: Any, args: Any, check: Callable[[Any], None]
+    tangents: Any, f: Any, args: Any, check: Callable[[Any], None] = lambda _: None
 ) -> tuple[Any, Any]:
     """`(y, dy)` of `f(*args)` by generated code, for the tangents `(df, dx1, …)`.
 
