@@ -141,8 +141,8 @@ def owner_of(key: Any) -> Any:
     """The object with the module of a key: a method's class, the ufunc of `reduce`."""
     if is_ufunc_method(key):
         return key.__self__
-    if type(key) is BuiltinFunctionType and key.__module__ is None:  # bound to an object
-        own = key.__self__
+    if type(key) is BuiltinFunctionType and getattr(key, "__module__", None) is None:
+        own = key.__self__  # the object to which it is bound
         return own if isinstance(own, type) else type(own)
     return getattr(key, "__objclass__", key)
 

@@ -68,11 +68,14 @@ def cell_value(cell: Any) -> Any:
 
 
 _NAMES = ByIdentity()
-_READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"})
+_READS = frozenset({
+    "LOAD_CLASSDEREF", "LOAD_DEREF", "LOAD_FROM_DICT_OR_DEREF",
+    "LOAD_FROM_DICT_OR_GLOBALS", "LOAD_GLOBAL", "LOAD_NAME",
+})  # fmt: skip
 _WORDS = re.compile(r"[^\W\d]\w*")
 # With these code reads globals by names that it computes, from texts in it.
 _COMPUTING = frozenset({"globals", "eval", "exec", "sys", "importlib", "__import__"})
-_ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+_ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"})
 _STORES = frozenset({"STORE_DEREF", "DELETE_DEREF"})
 
 

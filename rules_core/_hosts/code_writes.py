@@ -17,6 +17,10 @@ _CHANGING = frozenset({
 })  # fmt: skip
 _OUTSIDE = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"})
 _FAST = frozenset({"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"})
+# Two of them in one, as Python 3.13 and 3.14 write.
+_TWO_FAST = frozenset({
+    "LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW",
+})  # fmt: skip
 _NOTHING = frozenset({
     "CACHE", "COPY_FREE_VARS", "EXTENDED_ARG", "KW_NAMES", "MAKE_CELL", "NOP",
     "NOT_TAKEN", "RESUME",
@@ -61,7 +65,12 @@ class _Scan:
             origin = None if value in self.own else value
             self.stack += [origin] * effect
         elif name in _FAST:
-            self.stack.append(_ARGUMENT if value in self.arguments else None)
+            self.stack.append(self.local(value))
+        elif name in _TWO_FAST:
+            self.stack += map(self.local, value)
+        elif name == "STORE_FAST_LOAD_FAST":
+            self.pop()
+            self.stack.append(self.local(value[1]))
         elif name in ("LOAD_ATTR", "LOAD_METHOD"):
             self.attribute(value, effect)
         elif name == "COPY":
@@ -82,6 +91,9 @@ class _Scan:
             self.pop()
         elif name not in _NOTHING:
             self.other(name, effect)
+
+    def local(self, name: str) -> Origin:
+        return _ARGUMENT if name in self.arguments else None
 
     def attribute(self, name: str, effect: int) -> None:
         (owner,) = self.pop()

@@ -29,7 +29,7 @@ __all__ = ["Foreign"]
 
 _ZERO = ZeroTangent()
 _STATIC = (
-    "{}: the derivative in a static field of a registered class, a constant to JAX. "
+    "{}: the derivative in a static field of a class is that of a constant there. "
     "Make it a child of the class, or pass it as an argument"
 )
 
