@@ -16,10 +16,18 @@ from rules_core import (
     frule_via_ad,
     rrule_via_ad,
 )
-from rules_core.extend import Opener, build_tangent, flatten, is_sparse
+from rules_core.extend import (
+    Opener,
+    build_tangent,
+    find_adapter,
+    flatten,
+    is_sparse,
+    stand_in,
+)
+from rules_scipy._functions import is_traced
 from rules_scipy.sparse._moves import like
 
-__all__ = ["Declared", "but", "is_zero", "without_formula"]
+__all__ = ["Declared", "but", "is_zero", "result_of", "without_formula"]
 
 _FORWARD, _REVERSE = RuleConfig[HasForwardsMode], RuleConfig[HasReverseMode]
 _field = scipy.optimize.OptimizeResult.__getattr__
@@ -49,6 +57,14 @@ class Declared(dict[Any, str]):
         self[f] = "covered"
         names = list(inspect.signature(own).parameters)
         _define(f, own, {names.index(name): text for name, text in missing.items()})
+
+    def follow(self, f: Any, own: Any) -> None:
+        """`cover` a function whose keyword-only arguments have derivatives in `own`.
+
+        A rule has no cotangent for them, so the engine follows `own` itself.
+        """
+        self.cover(f, own)
+        stand_in(f)(own)
 
 
 def _define(f: Any, own: Any, missing: dict[int, str]) -> None:
@@ -81,6 +97,8 @@ def is_zero(tangent: Any) -> bool:
     """Whether a tangent is zero, or one of a container with zeros."""
     if isinstance(tangent, rc.StructuralTangent):
         return all(map(is_zero, rc.backing(tangent).values()))
+    if rc.is_array(tangent):
+        return not (tangent != 0).any()
     return isinstance(tangent, rc.AbstractZero) or not np.any(tangent)
 
 
@@ -105,8 +123,7 @@ def without_formula(value: Any, y: Any, reason: str) -> Any:
 
 
 def _is_moving(x: Any) -> Any:
-    is_float = isinstance(x, np.ndarray | np.generic) and x.dtype.kind == "f"
-    return x if is_float else None
+    return x if rc.is_array(x) and "float" in str(x.dtype) else None
 
 
 _NUMBERS = Opener((float,), _is_moving)
@@ -142,14 +159,45 @@ def reported_frule(tangents: Any, x: Any, y: Any, reason: str) -> Any:
 
 @rc.rrule.define(_reported)
 def reported_rrule(x: Any, y: Any, reason: str) -> Any:
-    """Not implemented for a cotangent other than zero."""
+    """Not implemented for a cotangent other than zero; NaN in traced code."""
 
     def reported_pullback(dx: Any) -> Any:
         zero = rc.ZeroTangent()
-        dy = zero if is_zero(dx) else rc.not_implemented(reason)
+        dy: Any = zero
+        if not isinstance(dx, rc.StructuralTangent) and is_traced(dx):
+            dy = y * float("nan")
+        elif not is_zero(dx):
+            dy = rc.not_implemented(reason)
         return rc.NoTangent(), zero, dy, rc.NoTangent()
 
     return _reported(x, y, reason), reported_pullback
+
+
+class FewerFields(scipy.optimize.OptimizeResult):  # type: ignore[misc]  # untyped
+    """The result of a solver in a framework: what SciPy reports in arrays alone."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self:
+            return self[name]
+        message = (
+            f"{name}: in JAX and PyTorch the result of a solver has no messages, and "
+            f"nothing of a size that only the solver knows; this one has "
+            f"{', '.join(self)}. Call SciPy with the numbers of the arguments."
+        )
+        raise AttributeError(message, name=name, obj=self)
+
+
+def result_of(fields: dict[str, Any]) -> Any:
+    """The result of a solver, of the class that fits where it runs."""
+    cls = FewerFields if _in_framework(fields) else scipy.optimize.OptimizeResult
+    return cls(fields)
+
+
+def _in_framework(fields: dict[str, Any]) -> bool:
+    return find_adapter((fields,), {}) is not None
+
+
+rc.non_differentiable(_in_framework)
 
 
 # A rule may not call a captured function itself: the AD system that runs the rule knows

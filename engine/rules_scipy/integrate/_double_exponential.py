@@ -253,4 +253,4 @@ def _transformed(t: float, low: float, high: float) -> tuple[Any, Any]:
     return u / apart, 2.0 * slope * (1.0 + u * u) / apart**2
 
 
-DECLARED.cover(_sp.tanhsinh, tanhsinh)
+DECLARED.follow(_sp.tanhsinh, tanhsinh)

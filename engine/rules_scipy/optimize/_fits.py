@@ -12,7 +12,7 @@ import scipy.optimize as _sp
 import rules_core as rc
 from rules_scipy._callbacks import unwatched
 from rules_scipy._functions import Function, Run, if_converged, like, stacked
-from rules_scipy._solvers import but, without_formula
+from rules_scipy._solvers import but, result_of, without_formula
 from rules_scipy.linalg._gauge import is_singular, nan_if
 
 from ._arguments import DECLARED, tuple_of
@@ -100,7 +100,7 @@ def least_squares(
     if loss == "linear" and jac_sparsity is None and _is_dense(rest):
         J = y[2 * n + 1 + m :].reshape((m, n))
         fields["jac"] = with_formula(J, _jacobian, (residuals,), (x, args))
-    return _sp.OptimizeResult(fields)
+    return result_of(fields)
 
 
 def _set(given: dict[str, Any]) -> dict[str, Any]:

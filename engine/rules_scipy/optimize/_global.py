@@ -10,7 +10,7 @@ import scipy.optimize as _sp
 
 import rules_core as rc
 from rules_scipy._functions import Function, Run, like
-from rules_scipy._solvers import but, without_formula
+from rules_scipy._solvers import but, result_of, without_formula
 
 from ._arguments import DECLARED, functions_of, tuple_of
 from ._minimizers import FIELD, local_minimum
@@ -64,7 +64,7 @@ def _in_bounds(
     x, value, fields = _minimum(
         name, (func,), args, x0, pairs_of(bounds, x0), run
     )  # fmt: skip
-    return _sp.OptimizeResult({**fields, "x": x, "fun": value})
+    return result_of({**fields, "x": x, "fun": value})
 
 
 def _run_in_bounds(settings: Any, functions: Any, x0: Any, *limits: Any) -> Any:
@@ -138,7 +138,7 @@ def basinhopping(
     x, value, fields = _minimum(
         name, (objective, slopes), args, x0, pairs_of(bounds, x0), run
     )
-    return _sp.OptimizeResult({**fields, "x": x, "fun": value})
+    return result_of({**fields, "x": x, "fun": value})
 
 
 def _run_basinhopping(settings: Any, functions: Any, x0: Any, *limits: Any) -> Any:

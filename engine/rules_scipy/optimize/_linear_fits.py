@@ -10,7 +10,7 @@ import scipy.optimize as _sp
 import rules_core as rc
 from rules_scipy._arrays import vector
 from rules_scipy._functions import Run, if_converged, like
-from rules_scipy._solvers import but, without_formula
+from rules_scipy._solvers import but, result_of, without_formula
 
 from ._arguments import DECLARED
 from ._optima import best_value, called, optimum, with_formula
@@ -87,7 +87,7 @@ def lsq_linear(
     counted = {"success": success == 1, "status": counts[0], "nit": counts[1],
                "active_mask": counts[2:]}  # fmt: skip
     fields = without_formula(rest, x, _FIELD) or counted
-    return _sp.OptimizeResult({**fields, "x": x, "cost": value, "fun": r})
+    return result_of({**fields, "x": x, "cost": value, "fun": r})
 
 
 def _run_lsq_linear(

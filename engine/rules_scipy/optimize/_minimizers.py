@@ -10,7 +10,7 @@ import scipy.optimize as _sp
 
 from rules_scipy._callbacks import unwatched
 from rules_scipy._functions import Function, Run, if_converged
-from rules_scipy._solvers import but, without_formula
+from rules_scipy._solvers import but, result_of, without_formula
 
 from ._arguments import DECLARED, functions_of, tuple_of
 from ._constraints import constraints_of, functions_in, joined, rebuilt
@@ -67,7 +67,7 @@ def minimize(
     fields = {**(without_formula(others, x, FIELD) or counted), "x": x, "fun": value}
     if name in _WITH_GRADIENT and (not others or "jac" in others):
         fields["jac"] = with_formula(y[n + 1 :], gradient, (objective,), (x, args))
-    return _sp.OptimizeResult(fields)
+    return result_of(fields)
 
 
 FIELD = (

@@ -16,8 +16,9 @@ import numpy as np
 import scipy.optimize as _sp
 
 import rules_core as rc
-from rules_scipy._arrays import vector
+from rules_scipy._arrays import concrete, vector
 from rules_scipy._functions import Run, like
+from rules_scipy._solvers import result_of
 
 from ._arguments import DECLARED
 from ._optima import with_formula
@@ -30,7 +31,8 @@ def isotonic_regression(y: Any, *, weights: Any = None, increasing: bool = True)
     """`scipy.optimize.isotonic_regression`: a weighted mean in each of its blocks.
 
     Where two blocks meet, as where neighbours are equal, the derivative is that of the
-    blocks that SciPy forms. In JAX and PyTorch the result has `x` alone.
+    blocks that SciPy forms. Their number is not known to traced code, where the result
+    has `x` alone.
     """
     y = vector(like(y, y, weights))
     xp = rc.array_namespace(y)
@@ -42,10 +44,22 @@ def isotonic_regression(y: Any, *, weights: Any = None, increasing: bool = True)
     places = _whole(found[n : 2 * n]), _whole(found[2 * n :])
     x = with_formula(found[:n], _means, (), (y, w, *places))
     fields = {"x": x}
-    if rest:
-        of_blocks = tuple([place[rest["blocks"][:-1]] for place in places])
-        fields |= {"weights": _sums(w, *of_blocks), "blocks": rest["blocks"]}
-    return _sp.OptimizeResult(fields)
+    blocks = rest["blocks"] if rest else _blocks(found[n : 2 * n])
+    if blocks is not None:
+        of_blocks = tuple([place[blocks[:-1]] for place in places])
+        fields |= {"weights": _sums(w, *of_blocks), "blocks": blocks}
+    return result_of(fields)
+
+
+def _blocks(first: Any) -> Any:
+    """Where blocks begin, and the end; None in traced code."""
+    known = concrete(first)
+    return (
+        None if known is None else np.append(np.unique(known), len(known)).astype(int)
+    )
+
+
+rc.non_differentiable(_blocks)
 
 
 def _run_isotonic(settings: Any, _: Any, y: Any, w: Any) -> Any:
@@ -90,7 +104,7 @@ def quadratic_assignment(
     xp, order = rc.array_namespace(A), _whole(found)
     moved = xp.take(xp.take(B, order, axis=0), order, axis=1)
     fields = {"col_ind": order, "fun": xp.sum(A * moved), "nit": counts[0]}
-    return _sp.OptimizeResult(fields)
+    return result_of(fields)
 
 
 def _table(x: Any) -> Any:
@@ -103,5 +117,5 @@ def _run_quadratic(settings: Any, _: Any, A: Any, B: Any) -> Any:
     return found.col_ind.astype(float), 1, (int(found.nit),), {}
 
 
-DECLARED.cover(_sp.isotonic_regression, isotonic_regression)
+DECLARED.follow(_sp.isotonic_regression, isotonic_regression)
 DECLARED.cover(_sp.quadratic_assignment, quadratic_assignment)

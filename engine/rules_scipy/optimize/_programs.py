@@ -14,7 +14,7 @@ import scipy.optimize as _sp
 import rules_core as rc
 from rules_scipy._arrays import concrete, vector
 from rules_scipy._functions import Run, arrays_in, if_converged, like
-from rules_scipy._solvers import but, without_formula
+from rules_scipy._solvers import but, result_of, without_formula
 
 from ._arguments import DECLARED
 from ._optima import optimum
@@ -129,7 +129,7 @@ def linprog(
         own = {**fields.get(name, {}), "marginals": part}
         fields[name] = _sp.OptimizeResult(own)
     value = if_converged(value, success, "linprog")
-    return _sp.OptimizeResult({**fields, "x": held[:n], "fun": value})
+    return result_of({**fields, "x": held[:n], "fun": value})
 
 
 def _part(A: Any, b: Any, c: Any) -> Any:
@@ -254,16 +254,17 @@ def milp(
     _only_costs(integrality=integrality, bounds=bounds, constraints=constraints)
     c = vector(like(c))
     run = Run(
-        _run_milp, 1, integrality=integrality, bounds=bounds, constraints=constraints,
+        _run_milp, 2, integrality=integrality, bounds=bounds, constraints=constraints,
         options=options,
     )  # fmt: skip
     n = c.shape[0]
-    y, success, counts, rest = search((None,), (), (c,), run, n + 1)
+    y, success, counts, rest = search((None,), (), (c,), run, n + 3)
     value = if_converged(costs_of(y[n], y[:n], c), success, "milp")
-    own = without_formula(rest, value, _MILP_FIELD) or {
-        "success": success == 1, "status": counts[0],
-    }  # fmt: skip
-    return _sp.OptimizeResult({**own, "x": y[:n], "fun": value})
+    counted = {"success": success == 1, "status": counts[0]}
+    reached = {"mip_dual_bound": y[n + 1], "mip_gap": y[n + 2]}
+    own = {**counted, "mip_node_count": counts[1], **reached}
+    fields = without_formula(rest or own, value, _MILP_FIELD)
+    return result_of({**fields, "x": y[:n], "fun": value})
 
 
 def _only_costs(**constants: Any) -> None:
@@ -288,10 +289,12 @@ _MILP_FIELD = (
 def _run_milp(settings: Any, _: Any, c: Any) -> Any:
     found = _sp.milp(c, **settings)
     others = but(found, "x", "fun")
+    counts = int(found.status), found.mip_node_count or 0
     if found.x is None:
-        return np.full(len(c) + 1, np.nan), 0, (int(found.status),), others
-    y = np.concatenate([found.x, [found.fun]])
-    return y, int(found.success), (int(found.status),), others
+        return np.full(len(c) + 3, np.nan), 0, counts, others
+    reached = [found.fun, found.mip_dual_bound, found.mip_gap]
+    y = np.concatenate([found.x, np.asarray(reached, float)])
+    return y, int(found.success), counts, others
 
 
 def _assigned(cost: Any, maximize: bool) -> Any:

@@ -12,7 +12,7 @@ import rules_core as rc
 from rules_scipy._callbacks import unwatched
 from rules_scipy._functions import Function, Run, if_converged, like
 from rules_scipy._parameters import is_complex
-from rules_scipy._solvers import but
+from rules_scipy._solvers import but, result_of
 
 from ._arguments import DECLARED, functions_of, tuple_of
 from ._equations import equation_root, if_simple, value_of
@@ -44,7 +44,7 @@ def root(
     label = f"root(method={method!r})"
     x = unwatched(if_converged(x, success, label), run.settings, label)
     own = {"success": success == 1, "status": counts[0], "nfev": counts[1]}
-    return _sp.OptimizeResult(
+    return result_of(
         {**(others or own), "x": x, "fun": value_of(functions[0](x, *args), x)}
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.optimize as _sp
 
 from rules_scipy._functions import Function, Run, like
-from rules_scipy._solvers import but, without_formula
+from rules_scipy._solvers import but, result_of, without_formula
 
 from ._arguments import DECLARED, tuple_of
 from ._minimizers import FIELD, local_minimum
@@ -60,7 +60,7 @@ def minimize_scalar(
     x, value, success, counts, others = found
     own = {"success": success == 1, "nfev": counts[0], "nit": counts[1]}
     fields = without_formula(others, x, FIELD) or own
-    return _sp.OptimizeResult({**fields, "x": x, "fun": value})
+    return result_of({**fields, "x": x, "fun": value})
 
 
 def _called(f: Any) -> Any:

@@ -38,6 +38,8 @@ have derivatives too; the result of a global minimiser as a local minimum. In th
 the bracket and options it is zero. Fields of results that have no formula, such as
 `fjac`, raise an error in reverse mode and are NaN in forward mode. The blocks of an
 `isotonic_regression` and the permutation of a `quadratic_assignment` are constants.
+In JAX and PyTorch results have no `message`, and no field of a size that only the
+solver knows: reading one is an `AttributeError` that lists those that there are.
 `find_root` and `find_minimum` of `scipy.optimize.elementwise` have rules too, which
 `rules_scipy.optimize.elementwise` contains; brackets have none.
 [](../how-to/solvers-in-jax-and-torch.md) says how to use them.

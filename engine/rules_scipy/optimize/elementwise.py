@@ -15,12 +15,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.optimize as _sp
 from scipy.optimize import elementwise as _elementwise
 
 import rules_core as rc
 from rules_scipy._functions import Function, Run, if_converged, known, like, solve
-from rules_scipy._solvers import without_formula
+from rules_scipy._solvers import result_of, without_formula
 
 from ._arguments import DECLARED
 from ._equations import if_simple
@@ -75,7 +74,7 @@ def _found(
     fields = {k: value.reshape(shape) for k, value in fields.items()}
     fields["success"] = fields["success"] == 1
     brackets = {k: tuple([end.reshape(shape) for end in v]) for k, v in others.items()}
-    return _sp.OptimizeResult({**fields, **without_formula(brackets, x, _FIELD)})
+    return result_of({**fields, **without_formula(brackets, x, _FIELD)})
 
 
 _FIELD = (
@@ -165,5 +164,5 @@ _solution: rc.Primitive = rc.implicit(
     _solved, _residual, solve=_diagonal, auxiliary=True
 )
 
-DECLARED.cover(_elementwise.find_root, find_root)
-DECLARED.cover(_elementwise.find_minimum, find_minimum)
+DECLARED.follow(_elementwise.find_root, find_root)
+DECLARED.follow(_elementwise.find_minimum, find_minimum)
