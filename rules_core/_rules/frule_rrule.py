@@ -74,6 +74,9 @@ class _RRule(RuleKind[RRuleCall]):
         The pullback is the adjoint of the derivative, `dx = f'(x)* dy`. It returns one
         cotangent for the callable and one per positional argument, in normal form.
 
+        The pullback may keep the arguments and `y` themselves, so do not write to them
+        before its last call: nothing would tell that its numbers are wrong.
+
         Args:
             config: A `RuleConfig`, optionally, before all others.
             f: The callable.

@@ -26,6 +26,10 @@ def vjp(f: Callable[..., Any], *args: Any) -> tuple[Any, Callable[..., Any]]:
     elsewhere: JAX for its arrays and tracers, PyTorch for tensors, `rules_autodiff` for
     NumPy arrays, as in the body of a host function. Arrays that `f` captures count too.
 
+    NumPy arrays and tensors among the arguments, and those that `f` captures, are not
+    copied: do not write to them before the last call of the pullback, which would be
+    the derivative at neither point, without an error. You may write to `y`.
+
     Args:
         f: A function of code that this system can differentiate.
         *args: Its arguments; all are differentiated.
