@@ -51,30 +51,39 @@ class Line(NamedTuple):
     stderr: Any
 
 
-_OTHERS = {
-    Test: ("df", "correlation", "confidence_interval"),
-    Line: ("intercept_stderr",),
-}
-for _owner, _names in _OTHERS.items():
-    for _name in _names:
-        setattr(_owner, _name, _refused(_name))
+def _named(base: Any, name: str, *others: str) -> Any:
+    """SciPy's class of results by its name, with the fields of `base`.
 
-
-def _named(base: Any, name: str) -> Any:
-    """SciPy's class of results by its name, with the fields of `base`."""
+    Args:
+        base: Its fields that have formulas.
+        name: Of SciPy's class.
+        *others: What SciPy's has besides.
+    """
     doc = {"__doc__": f"A `{name}`.", "__module__": __name__, "__slots__": ()}
     doc["__stands_for__"] = getattr(_stats_py, name, base)
+    doc |= {other: _refused(other) for other in others}
     return type(name, (base,), doc)
 
 
-_PEARSON, _BISERIAL, _T, _T_OF_NUMBERS, _F, _POWER = [
+class Correlation(Test):
+    """A correlation, which is the statistic."""
+
+    __slots__ = ()
+
+    @property
+    def correlation(self) -> Any:
+        """The statistic."""
+        return self.statistic
+
+
+_PEARSON = _named(Correlation, "PearsonRResult", "confidence_interval")
+_BISERIAL = _named(Correlation, "SignificanceResult")
+_T = _named(Test, "TtestResult", "df", "confidence_interval")
+_T_OF_NUMBERS, _F, _POWER = [
     _named(Test, name)
-    for name in (
-        "PearsonRResult", "SignificanceResult", "TtestResult", "Ttest_indResult",
-        "F_onewayResult", "Power_divergenceResult",
-    )
-]  # fmt: skip
-_LINE = _named(Line, "LinregressResult")
+    for name in ("Ttest_indResult", "F_onewayResult", "Power_divergenceResult")
+]
+_LINE = _named(Line, "LinregressResult", "intercept_stderr")
 
 
 def _tails(statistic: Any, alternative: str, lower: Any) -> Any:

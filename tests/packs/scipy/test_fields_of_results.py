@@ -80,6 +80,10 @@ INTEGRATE = {
 STATS = {
     "linregress": lambda m, c: m.linregress(c(X), c(Y)),
     "pearsonr": lambda m, c: m.pearsonr(c(X), c(Y)),
+    "pointbiserialr": lambda m, c: m.pointbiserialr(c(1.0 * (X > 1)), c(Y)),
+    "ttest_ind_from_stats": lambda m, c: m.ttest_ind_from_stats(
+        c(1.0), c(1.5), 5, c(2.0), c(1.0), 6
+    ),
     "ttest_1samp": lambda m, c: m.ttest_1samp(c(X), 1.0),
     "ttest_ind": lambda m, c: m.ttest_ind(c(X), c(Y)),
     "ttest_rel": lambda m, c: m.ttest_rel(c(X), c(Y)),
@@ -118,7 +122,34 @@ def fields(result):
 @pytest.mark.parametrize("name", CALLS)
 def test_in_numpy(name):
     call, own, other = CALLS[name]
-    assert fields(call(own, np.asarray)) >= fields(call(other, np.asarray))
+    assert fields(call(own, np.asarray)) == fields(call(other, np.asarray))
+
+
+@pytest.mark.parametrize("name", ["pearsonr", "pointbiserialr"])
+def test_a_correlation_has_two_names(name):
+    call = STATS[name]
+
+    def f(y):
+        return call(scipy.stats, lambda x: y if x is Y else x).correlation
+
+    def statistic(y):
+        return call(scipy.stats, lambda x: y if x is Y else x).statistic
+
+    np.testing.assert_allclose(grad(f)(Y), grad(statistic)(Y))
+    found = call(stats, jnp.asarray).correlation
+    np.testing.assert_allclose(found, f(Y), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["ttest_ind", "f_oneway", "linregress", "pearsonr"])
+def test_what_has_no_formula_is_an_error_where_scipy_has_it(name):
+    call = STATS[name]
+    known, result = call(scipy.stats, np.asarray), call(stats, np.asarray)
+    for other in ("df", "confidence_interval", "intercept_stderr"):
+        if hasattr(known, other):
+            with pytest.raises(rc.UnsupportedError, match=f"{other} of this result"):
+                getattr(result, other)
+        else:
+            assert not hasattr(result, other)
 
 
 # What SciPy tells in texts, or in a size that only it knows; and the work of a method.
