@@ -7,10 +7,11 @@
 # make demo DEMO=registration   two images, laid on each other, in PyTorch
 # make demo DEMO=spectrum   Voigt profiles of the sodium lines of a flame, in NumPy
 # make test   the everyday tests, documentation examples included: every mechanism is met
-#             (up to nine minutes on two idle cores)
+#             (four minutes on two idle cores)
 # make test-full  those and what repeats them for other values
 # make test-nightly  what is too heavy for both
-# make test-slice SLICE=2/8  one part of what make test leaves out
+# make test-slice SLICE=2/6  one part of what make test leaves out
+# make repeats  which everyday tests are dear and repeat others: tests/repeats.txt
 # make versions  a smoke with the lowest and the newest versions of what we rest on
 # make coverage  the full tests, and what they did not run
 # make lint   style, types and the direction of imports
@@ -33,8 +34,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 HANDLER := adapters/rules_jax/_host/native/handler.c
 WORKERS ?= 2
-SLICE ?= 0/8
+SLICE ?= 0/6
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist=loadfile
+NOTES := build/repeats
 DEMO ?= co2
 EXAMPLES := $(patsubst examples/%/__main__.py,%,$(wildcard examples/*/__main__.py))
 
@@ -45,7 +47,7 @@ export OMP_NUM_THREADS ?= 1
 export PYTHONDONTWRITEBYTECODE :=
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-full test-nightly test-slice versions coverage lint docs pictures notebooks \
+.PHONY: demo test test-full test-nightly test-slice repeats versions coverage lint docs pictures notebooks \
 	coverage-page release-check clean
 .DEFAULT_GOAL := test
 
@@ -60,6 +62,14 @@ test-full: $(STAMP)
 
 test-nightly: $(STAMP)
 	$(PYTEST) -m nightly $(ARGS)
+
+repeats: $(STAMP)
+	mkdir -p $(NOTES) && rm -f $(NOTES)/*
+	COVERAGE_FILE=$(CURDIR)/$(NOTES)/part $(BIN)/coverage run --rcfile=tests/repeats.ini \
+		-m pytest -n $(WORKERS) --dist=loadfile --note-lines $(NOTES) $(ARGS)
+	COVERAGE_FILE=$(CURDIR)/$(NOTES)/lines $(BIN)/coverage combine -q \
+		--rcfile=tests/repeats.ini $(NOTES)/part.*
+	$(BIN)/python -m tests.repeats $(NOTES)
 
 test-slice: $(STAMP)
 	$(PYTEST) -m "full or nightly" --slice $(SLICE) $(ARGS)

@@ -33,6 +33,7 @@ pytest_plugins = [
     "tests.covering",
     "tests.slices",
     "tests.budget",
+    "tests.repeats",
     "tests.waiting",
     "tests.warm",
 ]

@@ -1,7 +1,7 @@
 """Slices of the tests that are too many for every day.
 
-`pytest -m "full or nightly" --slice 2/8` runs the third of eight parts. A test's part
-follows from its name alone, so that eight runs with eight numbers run every test once.
+`pytest -m "full or nightly" --slice 2/6` runs the third of six parts. A test's part
+follows from its name alone, so that six runs with six numbers run every test once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def part_of(name: str, parts: int) -> int:
 
 
 def read_slice(text: str) -> tuple[int, int]:
-    """`2/8` as (2, 8).
+    """`2/6` as (2, 6).
 
     Raises:
         pytest.UsageError: for anything that is not a part K of N, 0 ≤ K < N.

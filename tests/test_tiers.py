@@ -1,10 +1,13 @@
 """What runs every day, what waits for its slice, and what that may cost."""
 
 from itertools import combinations, pairwise, product
+from pathlib import Path
+from random import Random
 
 import pytest
 
 from tests.covering import covering, each_kth, in_turn
+from tests.repeats import LIST, is_listed, kept, read, written
 from tests.slices import part_of, read_slice
 
 PLUGINS = ("covering", "slices", "budget", "waiting")
@@ -208,3 +211,47 @@ def test_a_file_that_waits_as_a_whole_is_known(run, pytester):
 def test_processes_that_run_tests_tell_what_they_left_out(run):
     result = run("-m", "not full and not nightly", "-n", "1")
     result.stdout.fnmatch_lines(["not run: 1 tests; `make test-nightly` adds them"])
+
+
+# what repeats others
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_listed_tests_exist():
+    """A test that was renamed would run every day, or a file would wait unseen."""
+    unknown = []
+    for file, names in read(LIST.read_text(encoding="utf-8")).items():
+        source = (ROOT / file).read_text(encoding="utf-8")
+        functions = {n.partition("[")[0].rpartition("::")[2] for n in names}
+        unknown += [f"{file}::{f}" for f in functions if f"def {f}(" not in source]
+    assert not unknown
+
+
+def test_a_list_is_read_as_it_was_written():
+    everything = [
+        "a.py::f[1]",
+        "a.py::f[2]",
+        "a.py::g[1]",
+        "a.py::g[2]",
+        "b.md",
+        "c::h",
+    ]
+    left = ["a.py::f[1]", "a.py::f[2]", "a.py::g[1]", "b.md"]
+    listed = read(written(left, everything))
+    assert listed == {"a.py": frozenset({"f", "g[1]"}), "b.md": frozenset()}
+    found = [name for name in everything if is_listed(name, listed)]
+    assert found == left
+    assert is_listed("b.md::line:3,column:1", listed)
+
+
+def test_each_line_is_run_by_what_is_kept():
+    """A thousand random suites: what is kept runs all lines that are worth it."""
+    for seed in range(1000):
+        draw = Random(seed)
+        lines = {f"f::{i}": set(draw.sample(range(40), 8)) for i in range(20)}
+        costs = {name: draw.choice([0.01, 0.1, 0.15]) for name in lines}
+        chosen = kept(costs, lines)
+        run = {line for name in chosen for line in lines[name]}
+        assert run == {line for found in lines.values() for line in found}
+        assert {name for name in costs if costs[name] < 0.05} <= chosen

@@ -180,3 +180,8 @@ def test_arguments_of_several_sizes(size):
 def test_points_without_a_derivative(f):
     with pytest.raises(ProgramError, match="finite differences find no derivative"):
         check_program(lambda x: f(x) * 1.0, np.float64(0.0))
+
+
+@pytest.mark.parametrize("f", [lambda x: np.round(x, 1), np.floor, np.trunc])
+def test_what_is_rounded_is_constant_between_steps(f):
+    check_program(lambda x: f(x) * x, np.array([1.21, -0.62, 3.39]))

@@ -24,6 +24,7 @@ from ._vectors import (
     leaves,
     magnitudes,
     mapped,
+    near_slopes,
     parts_of,
     random_like,
     shadowed,
@@ -160,6 +161,14 @@ class _Line:
     def errors(self) -> list[Any]:
         return [slope.error for slope in self.slopes]
 
+    def nearer(self, check: "_Check", program: Callable[..., Any]) -> "_Line | None":
+        """The derivative by shorter steps, for a second opinion."""
+        try:
+            found = near_slopes(program, check.args, self.direction)
+        except (ArithmeticError, ValueError):  # outside of its domain
+            return None
+        return _Line(self.direction, found)
+
 
 class _Check:
     def __init__(self, f: Callable[..., Any], args: Any, rtol: float, rng: Any):
@@ -216,8 +225,13 @@ class _Check:
         eps = max((float(np.finfo(kind).eps) for kind in kinds), default=0.0)
         return ROUNDING * eps
 
-    def far(self, found: Any, line: _Line, outputs: Any) -> Any:
+    def far(self, found: Any, line: _Line, outputs: Any, program: Any) -> Any:
         """A derivative that differs from its differences, and they; or None."""
+        far = self.far_from(found, line, outputs)
+        nearer = line.nearer(self, program) if far else None
+        return far if nearer is None else self.far_from(found, nearer, outputs) and far
+
+    def far_from(self, found: Any, line: _Line, outputs: Any) -> Any:
         ends = leaves(outputs)
         for value, slope, end in zip(leaves(found), line.slopes, ends, strict=True):
             size = max(largest(value), largest(slope.value))
@@ -255,7 +269,7 @@ class _Check:
         Raises:
             ProgramError: They differ.
         """
-        far = self.far(pushed, line, self.expected)
+        far = self.far(pushed, line, self.expected, self.program)
         if far:
             message = (
                 f"{self.report.program}: forward mode gave {far[0]}, not {far[1]}."
@@ -307,7 +321,18 @@ class _Check:
             self.pair(pulled, line.direction, seed, line, self.expected)
             for line in self.lines
         ]
-        self.close(what, *max(pairs, key=lambda p: abs(p[0] - p[1]) - p[2]))
+        worst = max(pairs, key=excess)
+        if excess(worst) > 0:
+            worst = self.again(worst, self.lines[pairs.index(worst)], pulled, seed)
+        self.close(what, *worst)
+
+    def again(self, pair: Any, line: _Line, pulled: Any, seed: Any) -> Any:
+        """A comparison, or that with the derivative by shorter steps."""
+        nearer = line.nearer(self, self.program)
+        if nearer is None:
+            return pair
+        other = self.pair(pulled, line.direction, seed, nearer, self.expected)
+        return min(pair, other, key=excess)
 
     def pair(
         self, pulled: Any, direction: Any, seed: Any, line: _Line, outputs: Any
@@ -372,7 +397,7 @@ class _Check:
 
         line = self.line(pulled, direction, self.pulled)
         value = jvp(pulled, copy_of(self.args), direction)[1]
-        far = self.far(value, line, self.pulled)
+        far = self.far(value, line, self.pulled, pulled)
         self.report.require(
             "forward over reverse", not far, lambda: f"{far[0]} is not {far[1]}"
         )
@@ -420,3 +445,9 @@ class _Check:
             self.seed, self.pushed, self.pulled, self.direction
         )
         self.close("both modes: adjoint", value, expected, part * terms + rounding)
+
+
+def excess(pair: tuple[float, float, float]) -> float:
+    """By how much two numbers differ more than they may."""
+    found, wanted, allowed = pair
+    return abs(found - wanted) - allowed

@@ -116,6 +116,6 @@ def test_by_numba():
 @pytest.mark.nightly
 @pytest.mark.parametrize("first", range(20000, 20400, 40))
 def test_by_numba_nightly(first, monkeypatch):
-    """160 programs: numba compiles each for two seconds."""
+    """100 programs: numba compiles each for two seconds."""
     monkeypatch.setenv(files.FOLDER, "off")
-    run_programs(range(first, first + 16), least=0.15)
+    run_programs(range(first, first + 10), least=0.15)

@@ -151,9 +151,9 @@ def test_by_numba():
 @pytest.mark.nightly
 @pytest.mark.parametrize("first", range(20000, 20400, 40))
 def test_by_numba_nightly(first, monkeypatch):
-    """160 programs: numba compiles each for two seconds."""
+    """100 programs: numba compiles each for two seconds."""
     monkeypatch.setenv(files.FOLDER, "off")
-    run_programs(range(first, first + 16), least=0.4)
+    run_programs(range(first, first + 10), least=0.4)
 
 
 def check_kept(seed):
@@ -188,4 +188,4 @@ def test_what_is_kept():
 def test_what_is_kept_nightly(first, monkeypatch):
     """80 programs: numba compiles each for two seconds."""
     monkeypatch.setenv(files.FOLDER, "off")
-    assert sum(map(check_kept, range(first, first + 16))) > 2
+    assert sum(map(check_kept, range(first, first + 10))) > 2
