@@ -46,6 +46,7 @@ def cells(level: str) -> Iterator[Any]:
     yield Cell("jvp(jvp)", "second", _exact(_forward_over_forward, jax.jit))
     yield Cell("jit(vmap)", "batched", _exact(_batched, jax.jit))
     yield Cell("vmap(vjp)", "batched_vjp", _exact(_batched_vjp))
+    yield Cell("vmap(jvp)", "batched_jvp", _exact(_batched_jvp))
     yield Cell("jit(vmap(vjp))", "batched_vjp", _exact(_batched_vjp, jax.jit))
 
 
@@ -254,3 +255,19 @@ def _batched_vjp(
 
     found = wrap(jax.vmap(one))(_stacked(flats), given)
     return [flats[0].inputs([x[i] for x in found]) for i in range(len(batch))]
+
+
+def _batched_jvp(
+    wrap: Any, f: Any, batch: Sequence[Any], kwargs: Any, tangents: Sequence[Any]
+) -> list[Any]:
+    flats = [_flat(f, primals, kwargs) for primals in batch]
+    columns = [flat.given(dx) for flat, dx in zip(flats, tangents, strict=True)]
+    given = [jnp.stack(column) for column in zip(*columns, strict=True)]
+    seen: list[FlatFunction] = []
+
+    def one(row: Any, dxs: Any) -> Any:
+        seen.append(flats[0].at(row))
+        return jax.jvp(seen[-1], seen[-1].moving, tuple(dxs))[1]
+
+    found = wrap(jax.vmap(one))(_stacked(flats), given)
+    return [seen[-1].outputs([dy[i] for dy in found]) for i in range(len(batch))]

@@ -8,7 +8,9 @@ from typing import Any, Literal, final
 
 __all__ = ["Cell"]
 
-Kind = Literal["value", "jvp", "vjp", "second", "batched", "batched_vjp"]
+Kind = Literal[
+    "value", "jvp", "vjp", "second", "batched", "batched_vjp", "batched_jvp"
+]  # fmt: skip
 
 
 @final
@@ -29,6 +31,8 @@ class Cell:
     * `"batched"`: `run(f, [primals, …], kwargs)` → `[outputs, …]`
     * `"batched_vjp"`: `run(f, [primals, …], kwargs, [cotangents, …])` →
       `[input cotangents, …]`
+    * `"batched_jvp"`: `run(f, [primals, …], kwargs, [tangents, …])` →
+      `[output tangents, …]`
 
     Attributes:
         name: The combination, such as `"jit(grad)"`.

@@ -7,6 +7,7 @@ import numpy as np
 from ._differences import Vector
 from ._modes import Mode
 from ._report import Failure, NotRun
+from ._tolerance import worst
 
 __all__ = ["adjoints", "is_linear", "repeats", "zeros_are_strong"]
 
@@ -14,6 +15,9 @@ __all__ = ["adjoints", "is_linear", "repeats", "zeros_are_strong"]
 NEAR = 2.0**-20
 # With more coordinates, only some of the unit vectors are tried.
 MANY = 64
+LARGE = 10_000  # coordinates of a result
+COARSE = 1e-3  # a tolerance that says nothing about small entries
+TINY = 2.0**-26  # of an entry that is small beside others
 
 
 def seeds(mode: Mode) -> list[Vector]:
@@ -32,6 +36,70 @@ def is_linear(mode: Mode) -> None:
     for scale in (steep, 1 / steep):
         image = mode.image(scale * u) / scale
         _same(mode, image, mode.image(u), f"of {scale:.3g} times a tangent")
+    if units_are_few(mode):
+        _sums_of_units(mode, u)
+
+
+def units_are_few(mode: Mode) -> bool:
+    """Whether the images of all unit vectors are known, and rounding says little."""
+    few = mode.domain.dim <= MANY and mode.codomain.dim <= LARGE
+    return few and mode.subject.tolerance.relative < COARSE and not _constrained(mode)
+
+
+def _constrained(mode: Mode) -> bool:
+    """Whether the user chose the tangents of this rule."""
+    subject = mode.subject
+    return subject.cotangent_given if mode.kind == "rrule" else bool(subject.seeded)
+
+
+def _sums_of_units(mode: Mode, u: Vector) -> None:
+    """`J w = Σ wⱼ J eⱼ`, also where some entries of `w` are tiny beside others.
+
+    Of each two entries each is once the tiny one: where one binary digit of their
+    numbers differs. A rule may drop what is small beside something else, or clip what
+    is large.
+    """
+    if mode.kind == "frule":
+        u = u * mode.implemented
+    columns = np.stack([unit_image(mode, j) for j in range(mode.domain.dim)], axis=-1)
+    finite = np.all(np.isfinite(columns), axis=1)
+    tiny = max(TINY, 2.0**8 * mode.subject.tolerance.relative)
+    numbers = np.arange(mode.domain.dim)
+    for digit in range(mode.domain.dim.bit_length()):
+        ones = numbers >> digit & 1 == 1
+        for small in (ones, ~ones) if np.any(ones) else (ones,):
+            w = np.where(small, tiny * u, u)
+            _is_sum(mode, w, columns, finite)
+
+
+def _is_sum(mode: Mode, w: Vector, columns: Vector, finite: Vector) -> None:
+    actual, expected = mode.image(w)[finite], columns[finite] @ w
+    size = np.max(np.abs(columns[finite]) @ np.abs(w), initial=0.0)
+    finite_too = np.isfinite(actual) & np.isfinite(expected)
+    excess = mode.subject.tolerance.excess(actual, expected, 0.0, size)
+    at = worst(np.where(finite_too, excess, -1.0))
+    if at is not None:
+        label = np.array(mode.codomain.labels)[finite][at]
+        message = (
+            f"not linear: the image of a tangent is {actual[at]} at {label}, not "
+            f"{expected[at]}, the sum of those of its entries: what is small or large "
+            "beside other entries is left out or clipped"
+        )
+        raise Failure(message)
+
+
+def unit_image(mode: Mode, j: int) -> Vector:
+    """The image of a unit vector, computed once for all checks."""
+    found = mode.units.get(j)
+    if found is None:
+        unit = np.zeros(mode.domain.dim)
+        unit[j] = 1.0
+        if mode.kind == "frule":
+            unit *= mode.implemented
+        found = mode.image(unit)
+        if mode.codomain.dim <= LARGE:
+            mode.units[j] = found
+    return found
 
 
 def _same(mode: Mode, actual: Vector, expected: Vector, what: str) -> None:
@@ -57,11 +125,7 @@ def zeros_are_strong(mode: Mode) -> None:
 
 
 def _check_unit(mode: Mode, j: int) -> None:
-    unit = np.zeros(mode.domain.dim)
-    unit[j] = 1.0
-    if mode.kind == "frule":
-        unit *= mode.implemented
-    bad = np.flatnonzero(np.isnan(mode.image(unit)))
+    bad = np.flatnonzero(np.isnan(unit_image(mode, j)))
     if bad.size:
         label = mode.codomain.labels[bad[0]]
         message = (

@@ -227,6 +227,32 @@ def _batched_vjp(reference: Reference, run: Callable[..., Any]) -> None:
         _compare(reference.kept(expected), actual, reference.labels, tolerance)
 
 
+def _batched_jvp(reference: Reference, run: Callable[..., Any]) -> None:
+    subject, points = reference.subject, _examples(reference)
+    v = subject.directions[0] * reference.mask
+    moves = [(k + 1) * v for k in range(EXAMPLES)]
+    args = [reference.args(point) for point in points]
+    tangents = [reference.tangents(move) for move in moves]
+    got = run(reference.function, args, subject.kwargs, tangents)
+    for point, move, dy in zip(points, moves, got, strict=True):
+        expected, error = _pushed(reference, point, move)
+        actual = subject.out.coordinates(dy)
+        _compare(expected, actual, subject.out.labels, _tolerance(reference, dy), error)
+
+
+def _pushed(reference: Reference, point: Any, v: Vector) -> tuple[Vector, Any]:
+    """The tangent of the value at a point by the frule, or else by differences."""
+    mode, subject = reference.modes.get("frule"), reference.subject
+    if mode is not None:
+        return mode.read(mode.run(mode.domain.tangent(v), at=point).raw), 0.0
+    space = Space.product(point, subject.names)
+    slope = subject.slope_in(space, Space(subject.call(point), "y"), v)
+    if not slope.converged:
+        message = "finite differences do not converge beside this point"
+        raise NotRun(message)
+    return slope.value, slope.error
+
+
 CHECKS: dict[str, Callable[[Reference, Callable[..., Any]], None]] = {
     "value": _value,
     "jvp": _jvp,
@@ -234,6 +260,7 @@ CHECKS: dict[str, Callable[[Reference, Callable[..., Any]], None]] = {
     "second": _second,
     "batched": _batched,
     "batched_vjp": _batched_vjp,
+    "batched_jvp": _batched_jvp,
 }
 
 # The prerequisites of each kind of cell.
@@ -259,5 +286,6 @@ RESTS_ON = {
     "jvp": (*_VALUE, *_FIRST),
     "vjp": (*_VALUE, *_FIRST),
     "batched_vjp": (*_VALUE, *_FIRST),
+    "batched_jvp": (*_VALUE, *_FIRST),
     "second": (*_VALUE, *_FIRST, *_SECOND),
 }

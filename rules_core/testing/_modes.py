@@ -57,6 +57,7 @@ class Mode(ABC):
         subject: The function at a point.
         missing: For each argument without an implemented derivative, the rule's
             explanation.
+        units: Images of unit vectors, by their number.
     """
 
     kind: ClassVar[str]
@@ -64,6 +65,7 @@ class Mode(ABC):
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         self.missing: dict[int, str] = {}
+        self.units: dict[int, Vector] = {}
 
     @property
     @abstractmethod

@@ -45,6 +45,7 @@ class Subject:
         out: The space at `y`.
         directions: Coordinates of the test tangents.
         cotangents: Coordinates of the test cotangents.
+        cotangent_given: Whether the user chose the cotangent.
         fixed: For each primal, whether the user declared it constant.
     """
 
@@ -77,6 +78,7 @@ class Subject:
         self.fixed = tuple(isinstance(seeds.get(i), NoTangent) for i in self._indices)
         self.directions = [self.direction() for _ in range(tries)]
         self.cotangents = self._cotangents(cotangent)
+        self.cotangent_given = cotangent is not None
         eps = max(self.space.eps, self.out.eps)
         self.tolerance = Tolerance(eps or 2.0**-52, rtol, atol)
 

@@ -178,3 +178,47 @@ def forgets_the_rest_where_one_is_zero(wrong):
         return x * y, dx * y + x * dy
 
     return Call(product, (VECTOR, VECTOR + 1))
+
+
+def by_size(name, fails, change, count=3):
+    """A specimen whose pullback or pushforward looks at sizes beside others."""
+
+    def make(wrong):
+        def double(x):
+            return 2.0 * x
+
+        def through(dx):
+            return 2.0 * (change(dx) if wrong else dx)
+
+        if fails.startswith("rrule"):
+            rrule_of(double, lambda dy, x: (NoTangent(), through(dy)))
+        else:
+            frule.define(double)(lambda dxs, x: (2.0 * x, through(dxs[1])))
+        return Call(double, (np.linspace(-1.0, 2.0, count),))
+
+    make.__name__ = name
+    specimen(fails)(make)
+
+
+def without_small(dx, share):
+    return np.where(abs(dx) < share * np.max(abs(dx)), 0.0, dx)
+
+
+def without_outliers(dx):
+    largest = 3.0 * np.sqrt(np.mean(dx * dx))
+    return np.clip(dx, -largest, largest)
+
+
+def without_the_first(dx):
+    keep = abs(dx[0]) >= 1e-5 * abs(dx[1])
+    return np.concatenate([keep * dx[:1], dx[1:]])
+
+
+for _mode in ("rrule", "frule"):
+    _fails = f"{_mode}.linearity"
+    by_size(f"drops_entries_a_thousandth_of_the_largest_{_mode}", _fails,
+            lambda dx: without_small(dx, 1e-3))  # fmt: skip
+    by_size(f"drops_entries_a_millionth_of_the_largest_{_mode}", _fails,
+            lambda dx: without_small(dx, 1e-6), count=20)  # fmt: skip
+    by_size(f"clips_beside_the_mean_square_{_mode}", _fails, without_outliers, 20)
+    by_size(f"drops_one_entry_beside_another_{_mode}", _fails, without_the_first, 6)

@@ -24,7 +24,7 @@ def cells(f, *args, level="full", **options):
     }
 
 
-def passed(found, count=19):
+def passed(found, count=20):
     assert len(found) == count
     assert {check.status for check in found.values()} == {"passed"}, found
 
@@ -60,7 +60,7 @@ def test_generic_and_host(rules, flags):
     if rules == "f":  # the tester compares with the rrule
         compared = (*SECOND, "vmap(vjp)", "jit(vmap(vjp))")
         assert {found.pop(name).status for name in compared} == {"not run"}
-        passed(found, 12)
+        passed(found, 13)
     else:
         passed(found)
 

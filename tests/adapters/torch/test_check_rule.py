@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 import rules_core as rc
 from rules_core import NoTangent
@@ -31,8 +32,9 @@ def outcomes(report):
 def test_quick_level(kind):
     report = check_rule(sinmul(kind).f, X, hosts=["torch"], level="quick")
     found = rows(report)
-    assert len(found) == 7
-    # The tester has no reference for second derivatives without an rrule.
+    assert len(found) == 9
+    # The tester has no reference for second derivatives without an rrule, nor for
+    # batches of cotangents.
     assert set(found.values()) <= {"passed", *(["not"] if kind == "frule" else [])}
 
 
@@ -49,7 +51,7 @@ def test_quick_level(kind):
 def test_full_level_with_compilation(make):
     report = check_rule(make("both").f, X, hosts=["torch"], level="full")
     found = rows(report)
-    assert len(found) == 16
+    assert len(found) == 17
     assert set(found.values()) <= {"passed"}
 
 
@@ -69,6 +71,38 @@ def test_a_rule_that_is_wrong_at_second_order_only_is_found():
         check_rule(cubed, X, hosts=["torch"], level="quick")
     report = getattr(info.value, "report", info.value)
     assert "second" in str(report)
+
+
+def is_batched(x):
+    """Whether `vmap` has made a tensor, at any level."""
+    functorch = torch._C._functorch
+    while isinstance(x, torch.Tensor) and functorch.is_functorch_wrapped_tensor(x):
+        if functorch.is_batchedtensor(x):
+            return True
+        x = functorch.get_unwrapped(x)
+    return False
+
+
+@pytest.mark.parametrize("mode", ["rrule", "frule"])
+def test_a_rule_that_is_wrong_in_batches_only_is_found(mode):
+    @rc.primitive
+    def squared(x):
+        return x * x
+
+    def slope(x):
+        return (3 if is_batched(x) else 2) * x
+
+    if mode == "rrule":
+        rc.rrule.define(squared)(
+            lambda x: (x * x, lambda dy: (NoTangent(), slope(x) * dy))
+        )
+    else:
+        rc.frule.define(squared)(lambda dxs, x: (x * x, slope(x) * dxs[1]))
+    with pytest.raises(AssertionError) as info:
+        check_rule(squared, X, hosts=["torch"], level="quick")
+    failed = {check.name for check in info.value.report.failed}
+    assert failed <= {"torch: vmap(vjp)", "torch: vmap(jvp)"}
+    assert f"torch: vmap({'vjp' if mode == 'rrule' else 'jvp'})" in failed
 
 
 @rc.primitive(host=True, elementwise=True)
