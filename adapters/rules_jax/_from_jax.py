@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property
+from itertools import compress
 from typing import Any, final
 
 import jax
@@ -205,10 +206,12 @@ def _conj(x: Any) -> Any:
 def _vjp_of(f: Any) -> Callable[..., Any]:
     def pullback(cotangents: Any, args: Any, kwargs: Any) -> Any:
         flat = _Flat(f, args, kwargs)
-        y, transposed = jax.vjp(flat, *flat.moving)
-        given = tuple(
-            _conj(jnp.asarray(ct, x.dtype)) for ct, x in zip(cotangents, y, strict=True)
+        wanted = [ct is not None for ct in cotangents]
+        y, transposed = jax.vjp(
+            lambda *xs: tuple(compress(flat(*xs), wanted)), *flat.moving
         )
+        pairs = zip(compress(cotangents, wanted), y, strict=True)
+        given = tuple(_conj(jnp.asarray(ct, x.dtype)) for ct, x in pairs)
         return tuple(map(_conj, transposed(given)))
 
     return pullback
@@ -217,9 +220,16 @@ def _vjp_of(f: Any) -> Callable[..., Any]:
 def _jvp_of(f: Any) -> Callable[..., Any]:
     def pushforward(tangents: Any, args: Any, kwargs: Any) -> Any:
         flat = _Flat(f, args, kwargs)
-        given = tuple(
-            jnp.asarray(t, x.dtype) for t, x in zip(tangents, flat.moving, strict=True)
-        )
-        return jax.jvp(flat, flat.moving, given)[1]
+        active = [t is not None for t in tangents]
+        xs = tuple(compress(flat.moving, active))
+
+        def along(*xs: Any) -> Any:
+            rest = iter(xs)
+            pairs = zip(flat.moving, active, strict=True)
+            return flat(*[next(rest) if moves else x for x, moves in pairs])
+
+        pairs = zip(compress(tangents, active), xs, strict=True)
+        given = tuple(jnp.asarray(t, x.dtype) for t, x in pairs)
+        return jax.jvp(along, xs, given)[1]
 
     return pushforward

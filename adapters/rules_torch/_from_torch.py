@@ -7,6 +7,7 @@ so any order is there, in any host; on torch tensors the function is simply call
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import Any, final
 
 import numpy as np
@@ -183,8 +184,11 @@ def _as(given: Sequence[Any], like: Sequence[Tensor]) -> tuple[Tensor, ...]:
 def _vjp_of(f: Any) -> Callable[..., Any]:
     def pullback(cotangents: Any, args: Any, kwargs: Any) -> Any:
         flat = _Flat(f, args, kwargs)
-        ys, back = torch.func.vjp(flat, *flat.moving)
-        return back(_as(cotangents, ys))
+        wanted = [ct is not None for ct in cotangents]
+        ys, back = torch.func.vjp(
+            lambda *xs: tuple(compress(flat(*xs), wanted)), *flat.moving
+        )
+        return back(_as(list(compress(cotangents, wanted)), ys))
 
     return pullback
 
@@ -192,6 +196,14 @@ def _vjp_of(f: Any) -> Callable[..., Any]:
 def _jvp_of(f: Any) -> Callable[..., Any]:
     def pushforward(tangents: Any, args: Any, kwargs: Any) -> Any:
         flat = _Flat(f, args, kwargs)
-        return torch.func.jvp(flat, flat.moving, _as(tangents, flat.moving))[1]
+        active = [t is not None for t in tangents]
+        xs = tuple(compress(flat.moving, active))
+
+        def along(*xs: Tensor) -> Any:
+            rest = iter(xs)
+            pairs = zip(flat.moving, active, strict=True)
+            return flat(*[next(rest) if moves else x for x, moves in pairs])
+
+        return torch.func.jvp(along, xs, _as(list(compress(tangents, active)), xs))[1]
 
     return pushforward

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, update_wrapper
+from itertools import repeat
 from typing import Any
 
 from rules_core._base.arrays import is_array
@@ -57,7 +58,7 @@ class Foreign(ABC):
         self.primitive: Primitive = primitive(self._on_numpy(), host=True)
         shape_rule.define(self.primitive)(self.shapes)
         batch_rule.define(self.primitive)(self.batch)
-        rrule.define(self.primitive)(self._rrule())
+        rrule.define(self.primitive, symbolic_zeros=True)(self._rrule())
         frule.define(self.primitive, symbolic_zeros=True)(self._frule())
 
     @staticmethod
@@ -86,14 +87,20 @@ class Foreign(ABC):
 
     @abstractmethod
     def vjp(self) -> Callable[..., Any]:
-        """`(cotangents, args, kwargs) ↦ cotangents` by the host's AD, flat."""
+        """`(cotangents, args, kwargs) ↦ cotangents` by the host's AD, flat.
+
+        A cotangent of None is zero: the result does not count.
+        """
 
     @abstractmethod
     def jvp(self) -> Callable[..., Any]:
-        """`(tangents, args, kwargs) ↦ tangents` by the host's AD, flat."""
+        """`(tangents, args, kwargs) ↦ tangents` by the host's AD, flat.
+
+        A tangent of None is zero: the argument is a constant.
+        """
 
     def read(self, primal: Any, tangent: Any, *, given: bool = False) -> Iterable[Any]:
-        """Tangents of the leaves of a value that have one, zeros made concrete.
+        """Tangents of the leaves of a value that have one; None for zero.
 
         Args:
             primal: An argument or a result.
@@ -108,7 +115,7 @@ class Foreign(ABC):
         moving = []
         for x, t in zip(leaves, found, strict=True):
             if not self.is_static(x):
-                moving.append(x * 0 if t is None else t)
+                moving.append(t)
             elif t is not None and not (isinstance(t, (float, complex)) and t == 0):
                 raise UnsupportedError(self.not_static.info)
         return tuple(moving)
@@ -192,6 +199,8 @@ class Foreign(ABC):
             y = self.primitive(*args, **kwargs)
             pairs = zip(args, tangents[1:], strict=True)
             given = tuple(t for x, dx in pairs for t in self.read(x, dx, given=True))
+            if not _any(given):
+                return y, self.fill(y, repeat(_ZERO))
             return y, self.fill(y, iter(self.push(given, args, kwargs)))
 
         return foreign_frule
@@ -219,6 +228,10 @@ def derived_frule(tangents: Any, *args: Any) -> Any:
     return derived(*args), NoTangent()
 
 
+def _any(tangents: tuple[Any, ...]) -> bool:
+    return any(t is not None for t in tangents)
+
+
 def _moving(x: Any) -> Any:
     return x if is_array(x) and Foreign.moves(x) else None
 
@@ -230,6 +243,9 @@ def _pull(primitive: Primitive, y: Any, kwargs: Any, *rest: Any) -> tuple[Any, .
     """The pullback; no closure, so that hosts keep its residuals as they are."""
     foreign, args, dy = Foreign.of(primitive), rest[:-1], rest[-1]
     assert foreign is not None
-    found = iter(foreign.pull(tuple(foreign.read(y, dy)), args, kwargs or {}))
+    given = tuple(foreign.read(y, dy))
+    found: Any = repeat(_ZERO)
+    if _any(given):
+        found = iter(foreign.pull(given, args, kwargs or {}))
     static = foreign.not_static
     return NoTangent(), *(foreign.fill(x, found, static) for x in args)

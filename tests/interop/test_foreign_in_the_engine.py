@@ -154,3 +154,46 @@ def test_made_of_values_with_a_derivative_names_the_line_of_the_program(
 
     with pytest.raises(UnsupportedProgram, match=r"test_foreign_in_the_engine\.py"):
         derivative(program)(X)
+
+
+def total(f):
+    return lambda x: f(x).sum()
+
+
+# What makes an array, and the slopes of an elementwise function.
+SLOPES = {
+    "engine, forward": (np.asarray, lambda f, x: jacfwd(f)(x).diagonal()),
+    "engine, reverse": (np.asarray, lambda f, x: grad(total(f))(x)),
+    "JAX, forward": (jnp.asarray, lambda f, x: jax.jacfwd(f)(x).diagonal()),
+    "JAX, reverse": (jnp.asarray, lambda f, x: jax.jit(jax.grad(total(f)))(x)),
+    "PyTorch, forward": (torch.tensor, lambda f, x: torch.func.jacfwd(f)(x).diag()),
+    "PyTorch, reverse": (torch.tensor, lambda f, x: torch.func.grad(total(f))(x)),
+}
+
+
+@pytest.mark.parametrize("slopes", SLOPES)
+@pytest.mark.parametrize("made", WRAPS)
+def test_constants_and_results_that_do_not_count_may_have_infinite_slopes(made, slopes):
+    """Zeros are left out: a zero times an infinity would be no number."""
+    xp = {"jax": jnp, "torch": torch}[made]
+    array, run = SLOPES[slopes]
+    x, zero, infinite = array(X), array(0 * X), array(np.array([np.inf, 1.0]))
+    f = WRAPS[made](lambda x, c: x * 2.0 + xp.sqrt(c))
+    np.testing.assert_allclose(run(lambda x: f(x, zero), x), [2.0, 2.0])
+    g = WRAPS[made](lambda x, c: (x * 2.0, c * x))
+    np.testing.assert_allclose(run(lambda x: g(x, infinite)[0], x), [2.0, 2.0])
+
+
+@pytest.mark.parametrize("made", WRAPS)
+def test_zero_tangents(made):
+    f = WRAPS[made](lambda x, c: (x * c, c))
+    zero = rc.ZeroTangent()
+    c = np.array([np.inf, 2.0])
+    _, pullback = rc.rrule(f, X, c)
+    np.testing.assert_allclose(pullback(rc.Tangent(tuple, zero, X))[2], X)
+    assert isinstance(pullback(rc.Tangent(tuple, zero, zero))[1], rc.AbstractZero)
+    none = rc.NoTangent()
+    _, dy = rc.frule((none, X, zero), f, X, c)
+    np.testing.assert_allclose(dy[0], [np.inf, 4.0])
+    _, dy = rc.frule((none, zero, zero), f, X, c)
+    assert isinstance(dy[0], rc.AbstractZero)
