@@ -58,12 +58,18 @@ class Declared(dict[Any, str]):
         names = list(inspect.signature(own).parameters)
         _define(f, own, {names.index(name): text for name, text in missing.items()})
 
-    def follow(self, f: Any, own: Any) -> None:
+    def follow(self, f: Any, own: Any, inner: Any = None, **missing: str) -> None:
         """`cover` a function whose keyword-only arguments have derivatives in `own`.
 
         A rule has no cotangent for them, so the engine follows `own` itself.
+
+        Args:
+            f: The function of SciPy.
+            own: That of this pack.
+            inner: What rules differentiate; `own` by default.
+            **missing: As for `cover`; `own` raises these errors itself.
         """
-        self.cover(f, own)
+        self.cover(f, inner or own, **missing)
         stand_in(f)(own)
 
 

@@ -121,4 +121,4 @@ def _weighted(f: Function, form: Form) -> Function:
     return summed
 
 
-DECLARED.cover(_sp.cubature, _cubature)
+DECLARED.follow(_sp.cubature, cubature, _cubature)

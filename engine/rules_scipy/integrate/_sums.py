@@ -148,4 +148,4 @@ def _tail(g: Any, low: float, high: float, h: float) -> Any:
     return at_end + np.array([y if good else np.nan for y, good in values]) / h
 
 
-DECLARED.cover(_sp.nsum, _nsum, a=_PLACES, b=_PLACES)
+DECLARED.follow(_sp.nsum, nsum, _nsum, a=_PLACES, b=_PLACES)

@@ -138,4 +138,4 @@ def between(low: Any, high: Any) -> Any:
     return low + 0.5 * (high - low)
 
 
-DECLARED.cover(_sp.quad_vec, _quad_vec, points=JUMPS.format("quad_vec"))
+DECLARED.follow(_sp.quad_vec, quad_vec, _quad_vec, points=JUMPS.format("quad_vec"))

@@ -209,6 +209,13 @@ KEYWORDS = {
     "tanhsinh": lambda s: scipy.integrate.tanhsinh(
         product, 0, 1, args=(s**2,)
     ).integral,
+    "quad_vec": lambda s: scipy.integrate.quad_vec(product, 0, 1, args=(s * X,))[0] @ Y,
+    "nsum": lambda s: scipy.integrate.nsum(
+        lambda x, a: a / x**2, 1, np.inf, args=(s**2,)
+    ).sum,
+    "cubature": lambda s: scipy.integrate.cubature(
+        lambda x, a: (a * x).sum(-1), np.zeros(2), np.ones(2), args=(s**2,)
+    ).estimate,
     "find_root": lambda s: scipy.optimize.elementwise.find_root(
         cubic, (0.0, 2.0), args=(s**2,)
     ).x,
@@ -225,3 +232,20 @@ def test_keyword_only_arguments_in_the_engine(name, derivative):
     known = (f(s + h) - f(s - h)) / (2 * h)
     for _ in range(2):  # the second call is that of written code, where there is some
         np.testing.assert_allclose(derivative(f)(s), known, rtol=1e-6)
+
+
+MOVING = {
+    "limit of nsum": lambda s: (
+        scipy.integrate.nsum(lambda x: 1 / x**2, s, np.inf, args=()).sum
+    ),
+    "step of nsum": lambda s: (
+        scipy.integrate.nsum(lambda x: 1 / x**2, 1.0, np.inf, step=s).sum
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_keywords_without_a_derivative_are_errors(name):
+    for derivative in (grad, jacfwd):
+        with pytest.raises((rc.UnsupportedError, rc.DerivativeNotImplemented)):
+            derivative(MOVING[name])(1.0)
