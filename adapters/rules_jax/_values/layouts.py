@@ -164,8 +164,12 @@ def _key_of(key: Any) -> Any:
 
 
 def _attributes_of(treedef: Any, children: Sequence[Any]) -> list[Any] | None:
-    """The attributes in which a class puts its children."""
-    level = rc.structure(treedef.unflatten(children))
+    """The attributes in which a class puts its children; None if that is unknown."""
+    try:
+        made = treedef.unflatten(children)
+    except Exception:  # of a class that looks into them, as for their shape
+        return None
+    level = rc.structure(made)
     if level is None:
         return None
     names = {
