@@ -58,7 +58,8 @@ def is_listed(name: str, listed: Mapping[str, frozenset[str]]) -> bool:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--note-lines`."""
+    """Add `--repeats` and `--note-lines`."""
+    parser.addoption("--repeats", action="store_true", help="run listed tests as well")
     parser.addoption(
         "--note-lines",
         metavar="FOLDER",
@@ -71,7 +72,7 @@ def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     """Mark listed tests `full`, unless they are to be measured."""
-    if config.getoption("note_lines") is None:
+    if config.getoption("note_lines") is None and not config.getoption("repeats"):
         listed = read(LIST.read_text(encoding="utf-8"))
         for item in items:
             if is_listed(item.nodeid, listed):

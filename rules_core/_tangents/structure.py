@@ -408,8 +408,8 @@ def _opaque(x: Any) -> bool:
     """Whether an instance is never a container of numbers."""
     root = type(x).__module__.partition(".")[0]
     standard = root in sys.stdlib_module_names and root != "collections"
-    # A function that numba has compiled leads to all that numba knows.
-    compiled = root == "numba" and hasattr(x, "py_func")
+    # A function that numba has compiled, also a ufunc, leads to all that numba knows.
+    compiled = root == "numba" and callable(x)
     return standard or compiled or _is_enumeration(x)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ._differences import Vector
 from ._modes import Mode
 from ._report import Failure, NotRun
-from ._tolerance import worst
+from ._tolerance import ROUNDING, largest, worst
 
 __all__ = ["adjoints", "is_linear", "repeats", "zeros_are_strong"]
 
@@ -76,7 +76,10 @@ def _is_sum(mode: Mode, w: Vector, columns: Vector, finite: Vector) -> None:
     actual, expected = mode.image(w)[finite], columns[finite] @ w
     size = np.max(np.abs(columns[finite]) @ np.abs(w), initial=0.0)
     finite_too = np.isfinite(actual) & np.isfinite(expected)
-    excess = mode.subject.tolerance.excess(actual, expected, 0.0, size)
+    # Terms of large entries may cancel, as those of a diagonal that does not count.
+    tolerance = mode.subject.tolerance
+    rounding = ROUNDING * tolerance.eps * largest(columns[finite]) * largest(w)
+    excess = tolerance.excess(actual, expected, rounding, size)
     at = worst(np.where(finite_too, excess, -1.0))
     if at is not None:
         label = np.array(mode.codomain.labels)[finite][at]

@@ -185,3 +185,34 @@ def test_points_without_a_derivative(f):
 @pytest.mark.parametrize("f", [lambda x: np.round(x, 1), np.floor, np.trunc])
 def test_what_is_rounded_is_constant_between_steps(f):
     check_program(lambda x: f(x) * x, np.array([1.21, -0.62, 3.39]))
+
+
+@pytest.mark.parametrize("size", [1e-50, 1e-20, 1e-10, 1e-5, 1.0, 1e5, 1e50])
+@pytest.mark.parametrize("factor", [1.01, 2.0, -1.0, 0.0])
+def test_wrong_second_derivatives_of_every_size(size, factor):
+    """`x³`, whose rule calls a function with a wrong rule of its own."""
+
+    def squared(x):
+        return 3 * x**2
+
+    @rrule.define(squared)
+    def squared_rrule(x):
+        return 3 * x**2, lambda dy: (NoTangent(), dy * 6 * x * factor)
+
+    def cubed(x):
+        return x**3
+
+    @rrule.define(cubed)
+    def cubed_rrule(x):
+        return x**3, lambda dy: (NoTangent(), dy * squared(x))
+
+    check_program(lambda x: cubed(x) * 1.0, 1.3 * size, forward=False)
+    with pytest.raises(ProgramError, match="must hold"):
+        check_program(lambda x: cubed(x) * 1.0, 1.3 * size, second=True)
+
+
+@pytest.mark.parametrize(
+    "x", [930000.0, np.array([37000.0, 1.0]), np.array([1e5, 0.1])]
+)
+def test_what_varies_much_faster_than_its_arguments(x):
+    check_program(lambda x: np.sin(x) * 1.0, x)

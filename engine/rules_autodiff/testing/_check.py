@@ -38,6 +38,7 @@ ADJOINT = 1e-2  # the modes agree better than with differences
 # An error of differences above this share of an output and its slope proves nothing,
 # if the output is not a small remainder of larger numbers.
 USELESS, NEGLIGIBLE = 1e-3, 1e-6
+NEAR = 1e-3, 1e-6  # steps for other opinions
 ROUNDING = 2**8  # units of round-off of the largest number that may be in all others
 
 
@@ -161,13 +162,20 @@ class _Line:
     def errors(self) -> list[Any]:
         return [slope.error for slope in self.slopes]
 
-    def nearer(self, check: "_Check", program: Callable[..., Any]) -> "_Line | None":
-        """The derivative by shorter steps, for a second opinion."""
-        try:
-            found = near_slopes(program, check.args, self.direction)
-        except (ArithmeticError, ValueError):  # outside of its domain
-            return None
-        return _Line(self.direction, found)
+    def nearer(self, check: "_Check", program: Callable[..., Any]) -> "list[_Line]":
+        """The derivative by shorter steps, for other opinions.
+
+        Where the program rounds to some digits, or varies much faster than its
+        arguments.
+        """
+        lines = []
+        for step in NEAR:
+            try:
+                found = near_slopes(program, check.args, self.direction, step)
+            except (ArithmeticError, ValueError):  # outside of its domain
+                continue
+            lines.append(_Line(self.direction, found))
+        return lines
 
 
 class _Check:
@@ -228,8 +236,10 @@ class _Check:
     def far(self, found: Any, line: _Line, outputs: Any, program: Any) -> Any:
         """A derivative that differs from its differences, and they; or None."""
         far = self.far_from(found, line, outputs)
-        nearer = line.nearer(self, program) if far else None
-        return far if nearer is None else self.far_from(found, nearer, outputs) and far
+        if far is None:
+            return None
+        others = line.nearer(self, program)
+        return far if all(self.far_from(found, x, outputs) for x in others) else None
 
     def far_from(self, found: Any, line: _Line, outputs: Any) -> Any:
         ends = leaves(outputs)
@@ -328,11 +338,11 @@ class _Check:
 
     def again(self, pair: Any, line: _Line, pulled: Any, seed: Any) -> Any:
         """A comparison, or that with the derivative by shorter steps."""
-        nearer = line.nearer(self, self.program)
-        if nearer is None:
-            return pair
-        other = self.pair(pulled, line.direction, seed, nearer, self.expected)
-        return min(pair, other, key=excess)
+        others = [
+            self.pair(pulled, line.direction, seed, other, self.expected)
+            for other in line.nearer(self, self.program)
+        ]
+        return min([pair, *others], key=excess)
 
     def pair(
         self, pulled: Any, direction: Any, seed: Any, line: _Line, outputs: Any
@@ -387,7 +397,10 @@ class _Check:
 
     def second(self) -> None:
         """Differentiate `args ↦ J(args)* ȳ` and `args ↦ ⟨ȳ, J(args) ẋ⟩` again."""
-        seed, direction, program = self.seed, self.direction, self.program
+        # The state has a cotangent of the size of the seed, beside which small second
+        # derivatives would be rounding.
+        state = mapped(self.seed[1], lambda leaf: leaf * 0, {})
+        seed, direction, program = (self.seed[0], state), self.direction, self.program
 
         def pulled(*args: Any) -> Any:
             return vjp(program, *args)[1](seed)
@@ -395,19 +408,20 @@ class _Check:
         def pushed(*args: Any) -> Any:
             return jvp(program, args, direction)[1]
 
-        line = self.line(pulled, direction, self.pulled)
+        outputs = pulled(*copy_of(self.args))
+        line = self.line(pulled, direction, outputs)
         value = jvp(pulled, copy_of(self.args), direction)[1]
-        far = self.far(value, line, self.pulled, pulled)
+        far = self.far(value, line, outputs, pulled)
         self.report.require(
             "forward over reverse", not far, lambda: f"{far[0]} is not {far[1]}"
         )
         _, pullback = vjp(pulled, *copy_of(self.args))
         along = iter(leaves(direction))
-        cotangent = mapped(self.pulled, lambda _: next(along), {})
+        cotangent = mapped(outputs, lambda _: next(along), {})
         again = pullback(cotangent)
         self.close(
             "reverse over reverse",
-            *self.pair(again, direction, direction, line, self.pulled),
+            *self.pair(again, direction, direction, line, outputs),
         )
         _, pullback = vjp(pushed, *copy_of(self.args))
         along = iter(leaves(seed))
@@ -415,7 +429,7 @@ class _Check:
         again = pullback(cotangent)
         self.close(
             "reverse over forward",
-            *self.pair(again, direction, direction, line, self.pulled),
+            *self.pair(again, direction, direction, line, outputs),
         )
 
     def owned(self, pulled: Any, args: Any) -> None:

@@ -126,7 +126,7 @@ def slopes(f: Any, args: Any, direction: Any) -> list[Slope]:
     ]
 
 
-def near_slopes(f: Any, args: Any, direction: Any, step: float = 1e-3) -> list[Slope]:
+def near_slopes(f: Any, args: Any, direction: Any, step: float) -> list[Slope]:
     """`slopes` by short steps of one size, of order six.
 
     They see what rounds its argument, to two decimals for instance: over longer ways it

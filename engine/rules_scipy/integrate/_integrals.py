@@ -142,9 +142,7 @@ def _complexes(x: Any) -> Any:
 
 
 def _moving(fun: Any, args: Any, limits: Any, run: Any) -> Any:
-    """What moves a jump of the integrand."""
-    if seen_in(run):
-        return ()
+    """What moves a jump of the integrand, or of a derivative's, where kinks jump."""
     lower = like(limits[0], limits[0], args, fun)
     upper = like(limits[1], lower, args, fun)
     run, ends = integrand_run(run), (lower, upper)

@@ -179,9 +179,7 @@ def _rates(value: Any, config: Any, fun: Any, args: Any, times: Any, rows: Any) 
 
 
 def _moving(fun: Any, args: Any, y0: Any, t0: Any, times: Any, problem: Any) -> Any:
-    """What moves a jump of the rate: the state, and each leaf."""
-    if y0.shape[0] != problem.size:  # a derivative's, whose state was looked at
-        return ()
+    """What moves a jump of the rate, or of a derivative's: the state, each leaf."""
     run = path_run(problem.method)
     return moved_by(rate, fun, args, (y0, t0, times), (t0, y0), run)
 

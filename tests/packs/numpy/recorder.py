@@ -51,7 +51,7 @@ def recorded(level: str, marks: str = "") -> Recorder:
     """What the tests of this folder with some marks check at a level."""
     recorder = Recorder(level)
     options = ["-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib"]
-    options += ["-m", marks]
+    options += ["-m", marks, "--repeats"]
     # This process has imported the package of pytest's plugin already.
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     folder = Path(__file__).parent

@@ -50,7 +50,9 @@ OPTIMIZE = {
         c(X[:2]), integrality=[1, 1], bounds=scipy.optimize.Bounds(0.5, 3.0)
     ),
     "isotonic_regression": lambda m, c: m.isotonic_regression(c(Y), weights=c(X)),
-    "quadratic_assignment": lambda m, c: m.quadratic_assignment(c(TABLE), c(TABLE.T)),
+    "quadratic_assignment": lambda m, c: m.quadratic_assignment(
+        c(TABLE), c(TABLE.T), options={"rng": np.random.default_rng(0)}
+    ),
     "differential_evolution": lambda m, c: m.differential_evolution(
         bowl, BOUNDS, (c(1.0),), rng=0, maxiter=3
     ),

@@ -8,7 +8,7 @@ import scipy.integrate
 import torch
 
 import rules_core as rc
-from rules_autodiff import grad, jvp
+from rules_autodiff import grad, hessian, jvp
 from rules_scipy import integrate
 
 TIGHT = {"rtol": 1e-8, "atol": 1e-10}
@@ -175,3 +175,53 @@ def test_short_steps_find_a_pulse_that_the_solver_passes_over():
     assert np.isclose(f(1.2, np.inf), f(0.0, np.inf), rtol=1e-6)
     for slope in (grad(f)(1.2, 0.04), jvp(lambda a: f(a, 0.04), (1.2,), (1.0,))[1]):
         assert np.isclose(slope, np.exp(-1.7), rtol=1e-2)
+
+
+# kinks: the derivative jumps there, and moves the jump
+
+
+LOOSE = {"epsabs": 1e-2, "epsrel": 1e-2}
+KINKS = {
+    "abs": lambda a, t: abs(t - a),
+    "maximum": lambda a, t: np.maximum(t - a, 0.0),
+    "where": lambda a, t: np.where(t > a, t - a, 0.0),
+    "branch": lambda a, t: (t - a) * 2.0 if t > a else 0.0 * t,
+}
+
+
+def of_kink(f):
+    return lambda a: scipy.integrate.quad(lambda t: f(a, t), 0.0, 1.0, **LOOSE)[0]
+
+
+@pytest.mark.full  # six seconds and more
+@pytest.mark.parametrize("name", KINKS)
+def test_a_kink_that_moves_has_no_second_derivative(name):
+    """The first derivative is right; the second has a part of the jump in it."""
+    f = of_kink(KINKS[name])
+    for derivative in (hessian(f), grad(grad(f))):
+        with pytest.raises(rc.DerivativeNotImplemented, match="what moves a jump"):
+            derivative(0.3)
+
+
+def test_a_kink_that_rests_has_one():
+    assert hessian(of_kink(lambda a, t: abs(t - 0.5) * a**2))(0.3) == pytest.approx(0.5)
+
+
+@pytest.mark.full  # 10 s
+def test_a_kink_of_a_rate_that_moves():
+    def f(a):
+        rate = lambda t, y: np.array([abs(t - a)])
+        return scipy.integrate.solve_ivp(rate, (0.0, 1.0), [0.0]).y[0, -1]
+
+    with pytest.raises(rc.DerivativeNotImplemented, match="what moves a jump"):
+        hessian(f)(0.3)
+
+
+@pytest.mark.full
+def test_a_kink_that_moves_in_frameworks():
+    def f(a):
+        return integrate.quad(lambda t: abs(t - a), 0.0, 1.0, **LOOSE)[0]
+
+    assert np.isnan(jax.jit(jax.hessian(f))(0.3))
+    found = torch.func.hessian(f)(torch.tensor(0.3, dtype=torch.float64))
+    assert torch.isnan(found)
