@@ -257,3 +257,8 @@ def test_each_line_is_run_by_what_is_kept():
         run = {line for name in chosen for line in lines[name]}
         assert run == {line for found in lines.values() for line in found}
         assert {name for name in costs if costs[name] < 0.05} <= chosen
+
+
+def test_the_examples_of_a_document_are_in_one_slice():
+    names = [f"docs/a.md::line:{i},column:1" for i in range(50)]
+    assert len({part_of(name, 6) for name in names}) == 1

@@ -1,6 +1,6 @@
 """`check_program`: one program, both modes, state and aliasing included."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -203,29 +203,30 @@ class _Check:
         Raises:
             ProgramError: Finite differences find none.
         """
-        found = slopes(program, self.args, direction)
-        sizes = [
-            max(largest(slope.value), largest(end))
-            for slope, end in zip(found, leaves(outputs), strict=True)
-        ]
-        least = NEGLIGIBLE * max(sizes, default=0.0)
-        if not all(
-            largest(slope.error) <= USELESS * max(size, least)
-            and not np.any(np.isinf(slope.value + slope.error))
-            for slope, size in zip(found, sizes, strict=True)
-        ):
-            message = (
-                f"{self.report.program}: finite differences find no derivative at "
-                "these arguments, so that none can be checked: the program jumps, has "
-                "an infinite slope or is not finite there. Check it at other arguments."
-            )
-            raise ProgramError(message)
-        return _Line(direction, found)
+        for found in self.estimates(program, direction):
+            if are_useful(found, outputs):
+                return _Line(direction, found)
+        message = (
+            f"{self.report.program}: finite differences find no derivative at "
+            "these arguments, so that none can be checked: the program jumps, has "
+            "an infinite slope or is not finite there. Check it at other arguments."
+        )
+        raise ProgramError(message)
 
-    def eps(self) -> float:
-        """Round-off of the coarsest numbers among arguments and outputs."""
-        kinds = map(np.result_type, leaves([self.args, self.expected]))
-        return max((float(np.finfo(kind).eps) for kind in kinds), default=0.0)
+    def estimates(self, program: Any, direction: Any) -> Iterator[list[Slope]]:
+        """Over many steps, and over two short ones where branches are near."""
+        yield slopes(program, self.args, direction)
+        try:
+            near, far = (
+                near_slopes(program, self.args, direction, step)
+                for step in (5e-4, 1e-3)
+            )
+        except (ArithmeticError, ValueError):  # outside of its domain
+            return
+        yield [
+            Slope(a.value, np.abs(a.value - b.value))
+            for a, b in zip(near, far, strict=True)
+        ]
 
     def rounding(self) -> float:
         """The part of a number that round-off may change."""
@@ -465,3 +466,18 @@ def excess(pair: tuple[float, float, float]) -> float:
     """By how much two numbers differ more than they may."""
     found, wanted, allowed = pair
     return abs(found - wanted) - allowed
+
+
+def are_useful(found: list[Slope], outputs: Any) -> bool:
+    """Whether differences say enough about each output."""
+    sizes = [
+        max(largest(slope.value), largest(end))
+        for slope, end in zip(found, leaves(outputs), strict=True)
+    ]
+    least = NEGLIGIBLE * max(sizes, default=0.0)
+    return all(
+        largest(slope.error) <= USELESS * max(size, least)
+        and bool(np.all(np.isfinite(slope.value)))
+        and bool(np.all(np.isfinite(slope.error)))
+        for slope, size in zip(found, sizes, strict=True)
+    )

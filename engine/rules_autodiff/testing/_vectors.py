@@ -135,8 +135,9 @@ def near_slopes(f: Any, args: Any, direction: Any, step: float) -> list[Slope]:
     weights = ((1, 45.0), (2, -9.0), (3, 1.0))
     total: list[Any] = []
     for count, weight in weights:
-        ahead = leaves(f(*moved(args, direction, count * step)))
-        behind = leaves(f(*moved(args, direction, -count * step)))
+        with np.errstate(all="ignore"):
+            ahead = leaves(f(*moved(args, direction, count * step)))
+            behind = leaves(f(*moved(args, direction, -count * step)))
         terms = [
             weight * (np.asarray(p) - np.asarray(m)) / (60 * step)
             for p, m in zip(ahead, behind, strict=True)

@@ -101,8 +101,8 @@ def _between(f: Any, places: Any, values: Any, none: Any) -> list[Jump]:
     return sorted(found, key=lambda jump: jump.before)
 
 
-# Far from a half: a function that is odd at a jump, as a sign with its 0, would pass for
-# a line, up to what counts as none.
+# Far from a half: a function that is odd at a jump, as a sign with its 0, would pass
+# for a line, up to what counts as none.
 _PART = 0.38
 
 
