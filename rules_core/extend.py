@@ -37,6 +37,7 @@ from rules_core._hosts.constant_numbers import (
 )
 from rules_core._hosts.expected_values import check_expected
 from rules_core._hosts.flat_call import FlatCall
+from rules_core._hosts.foreign import of_moving
 from rules_core._hosts.function_reads import Reads, reads_of
 from rules_core._hosts.functions_in import functions_in
 from rules_core._hosts.layouts import (
@@ -127,6 +128,7 @@ __all__ = [
     "note_rule",
     "note_strong_zeros",
     "numpy_function",
+    "of_moving",
     "ordered_cotangents",
     "places_read",
     "read_tangent",

@@ -223,11 +223,14 @@ def _reverse_over_reverse(
     return flat.inputs(jax.grad(along)(flat.moving))
 
 
+def _in_batches(examples: Sequence[Any]) -> list[Any]:
+    """The arrays of several examples, each with a batch axis."""
+    return [jnp.stack(column) for column in zip(*examples, strict=True)]
+
+
 def _stacked(flats: Sequence[FlatFunction]) -> list[Any]:
     """Every array of a batch of calls."""
-    return [
-        jnp.stack(rows) for rows in zip(*(flat.leaves for flat in flats), strict=True)
-    ]
+    return _in_batches([flat.leaves for flat in flats])
 
 
 def _batched(wrap: Any, f: Any, batch: Sequence[Any], kwargs: Any) -> list[Any]:
@@ -247,7 +250,7 @@ def _batched_vjp(
 ) -> list[Any]:
     flats = [_flat(f, primals, kwargs) for primals in batch]
     columns = [flat.cotangents(ct) for flat, ct in zip(flats, cotangents, strict=True)]
-    given = [jnp.stack(column) for column in zip(*columns, strict=True)]
+    given = _in_batches(columns)
 
     def one(row: Any, ct: Any) -> Any:
         at = flats[0].at(row)
@@ -262,7 +265,7 @@ def _batched_jvp(
 ) -> list[Any]:
     flats = [_flat(f, primals, kwargs) for primals in batch]
     columns = [flat.given(dx) for flat, dx in zip(flats, tangents, strict=True)]
-    given = [jnp.stack(column) for column in zip(*columns, strict=True)]
+    given = _in_batches(columns)
     seen: list[FlatFunction] = []
 
     def one(row: Any, dxs: Any) -> Any:

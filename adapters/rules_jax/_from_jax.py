@@ -17,7 +17,7 @@ import numpy as np
 from jax import tree_util
 
 import rules_core as rc
-from rules_core.extend import flatten, leaf_flags, unflatten
+from rules_core.extend import flatten, leaf_flags, of_moving, unflatten
 from rules_jax._values.exchange import give, take, take_large
 from rules_jax._values.layouts import PytreeOpener
 from rules_jax._values.leaves import Fixed
@@ -221,13 +221,7 @@ def _jvp_of(f: Any) -> Callable[..., Any]:
     def pushforward(tangents: Any, args: Any, kwargs: Any) -> Any:
         flat = _Flat(f, args, kwargs)
         active = [t is not None for t in tangents]
-        xs = tuple(compress(flat.moving, active))
-
-        def along(*xs: Any) -> Any:
-            rest = iter(xs)
-            pairs = zip(flat.moving, active, strict=True)
-            return flat(*[next(rest) if moves else x for x, moves in pairs])
-
+        along, xs = of_moving(flat, flat.moving, active)
         pairs = zip(compress(tangents, active), xs, strict=True)
         given = tuple(jnp.asarray(t, x.dtype) for t, x in pairs)
         return jax.jvp(along, xs, given)[1]

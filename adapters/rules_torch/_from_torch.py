@@ -15,7 +15,13 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
-from rules_core.extend import Opener, flatten as flatten_layout, leaf_flags, unflatten
+from rules_core.extend import (
+    Opener,
+    flatten as flatten_layout,
+    leaf_flags,
+    of_moving,
+    unflatten,
+)
 from rules_torch._values.exchange import check_unwritten, exact_dtype, give, take
 from rules_torch._values.leaves import as_array, differentiable, flatten
 from rules_torch._values.numpy_arrays import torch_dtype
@@ -197,13 +203,7 @@ def _jvp_of(f: Any) -> Callable[..., Any]:
     def pushforward(tangents: Any, args: Any, kwargs: Any) -> Any:
         flat = _Flat(f, args, kwargs)
         active = [t is not None for t in tangents]
-        xs = tuple(compress(flat.moving, active))
-
-        def along(*xs: Tensor) -> Any:
-            rest = iter(xs)
-            pairs = zip(flat.moving, active, strict=True)
-            return flat(*[next(rest) if moves else x for x, moves in pairs])
-
+        along, xs = of_moving(flat, flat.moving, active)
         return torch.func.jvp(along, xs, _as(list(compress(tangents, active)), xs))[1]
 
     return pushforward

@@ -8,9 +8,9 @@ functions of the same kind again, so that any order is there, in any host.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, update_wrapper
-from itertools import repeat
+from itertools import compress, repeat
 from typing import Any
 
 from rules_core._base.arrays import is_array
@@ -26,7 +26,7 @@ from rules_core._tangents.zeros import NoTangent, NotImplementedTangent, ZeroTan
 from .layouts import Opener, flatten
 from .tangent_leaves import build, read
 
-__all__ = ["Foreign"]
+__all__ = ["Foreign", "of_moving"]
 
 _ZERO = ZeroTangent()
 _STATIC = (
@@ -249,3 +249,27 @@ def _pull(primitive: Primitive, y: Any, kwargs: Any, *rest: Any) -> tuple[Any, .
         found = iter(foreign.pull(given, args, kwargs or {}))
     static = foreign.not_static
     return NoTangent(), *(foreign.fill(x, found, static) for x in args)
+
+
+def of_moving(
+    f: Callable[..., Any], values: Sequence[Any], moves: Sequence[bool]
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """A function of the values that move, and these; the others are constants.
+
+    Args:
+        f: The function of all values.
+        values: All.
+        moves: Which of them move.
+
+    >>> from rules_core.extend import of_moving
+    >>> f, moving = of_moving(lambda x, y: x + y, (1.0, 2.0), (False, True))
+    >>> moving, f(5.0)
+    ((2.0,), 6.0)
+    """
+
+    def of_some(*given: Any) -> Any:
+        rest = iter(given)
+        pairs = zip(values, moves, strict=True)
+        return f(*[next(rest) if moving else x for x, moving in pairs])
+
+    return of_some, tuple(compress(values, moves))

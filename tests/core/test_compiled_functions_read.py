@@ -7,7 +7,7 @@ import pytest
 
 from rules_core.extend import Reads
 
-numba = pytest.importorskip("numba")
+numba = pytest.importorskip("numba")  # of the extra `compiled`
 RATE = 2.0
 
 

@@ -8,7 +8,7 @@ import rules_core as rc
 from rules_autodiff import grad, hessian
 from rules_core.testing import isolated_rules
 
-numba = pytest.importorskip("numba")
+numba = pytest.importorskip("numba")  # of the extra `compiled`
 X = np.array([0.5, -1.0])
 
 

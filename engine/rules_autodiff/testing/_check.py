@@ -328,10 +328,7 @@ class _Check:
 
     def along(self, what: str, pulled: Any, seed: Any) -> None:
         """Compare `⟨pulled, ẋ⟩` with `⟨seed, ẏ⟩`, along each line."""
-        pairs = [
-            self.pair(pulled, line.direction, seed, line, self.expected)
-            for line in self.lines
-        ]
+        pairs = [self.pair(pulled, seed, line, self.expected) for line in self.lines]
         worst = max(pairs, key=excess)
         if excess(worst) > 0:
             worst = self.again(worst, self.lines[pairs.index(worst)], pulled, seed)
@@ -340,18 +337,18 @@ class _Check:
     def again(self, pair: Any, line: _Line, pulled: Any, seed: Any) -> Any:
         """A comparison, or that with the derivative by shorter steps."""
         others = [
-            self.pair(pulled, line.direction, seed, other, self.expected)
+            self.pair(pulled, seed, other, self.expected)
             for other in line.nearer(self, self.program)
         ]
         return min([pair, *others], key=excess)
 
     def pair(
-        self, pulled: Any, direction: Any, seed: Any, line: _Line, outputs: Any
+        self, pulled: Any, seed: Any, line: _Line, outputs: Any
     ) -> tuple[float, float, float]:
         """`⟨pulled, ẋ⟩`, `⟨seed, ẏ⟩` by differences, and how far they may differ."""
-        found, wanted = inner(pulled, direction), inner(seed, line.values())
+        found, wanted = inner(pulled, line.direction), inner(seed, line.values())
         terms = max(magnitudes(seed, line.values()), abs(found))
-        rounding = self.rounding_of_inner(seed, outputs, pulled, direction)
+        rounding = self.rounding_of_inner(seed, outputs, pulled, line.direction)
         error = magnitudes(seed, line.errors())
         return found, wanted, self.rtol * terms + error + rounding
 
@@ -422,7 +419,7 @@ class _Check:
         again = pullback(cotangent)
         self.close(
             "reverse over reverse",
-            *self.pair(again, direction, direction, line, outputs),
+            *self.pair(again, direction, line, outputs),
         )
         _, pullback = vjp(pushed, *copy_of(self.args))
         along = iter(leaves(seed))
@@ -430,7 +427,7 @@ class _Check:
         again = pullback(cotangent)
         self.close(
             "reverse over forward",
-            *self.pair(again, direction, direction, line, outputs),
+            *self.pair(again, direction, line, outputs),
         )
 
     def owned(self, pulled: Any, args: Any) -> None:

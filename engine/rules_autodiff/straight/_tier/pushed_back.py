@@ -10,12 +10,12 @@ from typing import Any
 
 from numpy import ndarray
 
-from .called_back import CalledBack, both_of, found
+from .called_back import CalledBack, found
 from .entries import tangent_at
 from .forward import tangent_program
 from .left import INNER
 from .signatures import leave
-from .tier import Pass, check_cotangent, strictly
+from .tier import Pass, check_cotangent
 
 __all__ = ["PushedBack"]
 
@@ -39,31 +39,21 @@ class PushedBack:
     def __init__(self, f: Any, args: Any, lanes: list[Any]) -> None:
         self.plain = CalledBack(f, args)  # values are those of a run without tangents
         entry, self.leaves, self.caps = found(f, args, "forward")
-        self.entry, code = entry, entry.code
-        self.dots = [
-            [
-                tangent_at(tangents, path, self.leaves[i])
-                for path, i in zip(code.paths, code.active, strict=True)
-            ]
-            for tangents in lanes
-        ]
-        pairs = [
-            strictly(entry.form, both_of, entry.forward, self.leaves, self.caps, dots)
-            for dots in self.dots
-        ]
-        self.output = self.plain.output
+        self.entry, self.output = entry, self.plain.output
         if type(self.output) is tuple:
             leave("it returns several values")
-        self.tangents = [dy for _, dy in pairs]
-        self.passes = [self.backward_of(dots) for dots in self.dots]
+        pairs = [*zip(entry.code.paths, entry.code.active, strict=True)]
+        self.passes = [
+            self.pass_along([tangent_at(dx, path, self.leaves[i]) for path, i in pairs])
+            for dx in lanes
+        ]
+        self.tangents = [in_class_of(self.output, p.output) for p in self.passes]
 
-    def backward_of(self, dots: Any) -> Pass:
+    def pass_along(self, dots: list[Any]) -> Pass:
         """A run of the code in forward mode, to be differentiated."""
-        n = len(self.leaves)
-        program = tangent_program(self.entry.written, n, len(dots))
-        places = [n + 1 + k for k in range(len(dots))]
-        active = (*self.entry.code.active, *places)
-        return Pass(program, (*self.leaves, self.caps, *dots), {}, active, now=INNER)
+        program = tangent_program(self.entry.written, len(self.leaves), len(dots))
+        args = (*self.leaves, self.caps, *dots)
+        return Pass(program, args, {}, tuple(self.entry.code.active), now=INNER)
 
     def back(self, dy: Any, lanes: list[Any]) -> tuple[Any, list[Any]]:
         """The cotangents of leaves, and for each direction their tangents.
@@ -76,10 +66,9 @@ class PushedBack:
             Left: The tape has to do it.
         """
         check_cotangent(self.output, dy)
-        found = self.plain.raw(dy)
-        count, rows = len(found), []
+        found, rows = self.plain.raw(dy), []
         for one, ddy in zip(self.passes, lanes, strict=True):
-            row = [*one.back(dy)[:count]]
+            row = [*one.back(dy)]
             if ddy is not None:
                 check_cotangent(self.output, ddy)
                 row = [a + b for a, b in zip(row, self.plain.raw(ddy), strict=True)]
@@ -94,7 +83,9 @@ class PushedBack:
     def in_class(self, raw: Any) -> list[Any]:
         """Cotangents of leaves, numbers in the classes of these."""
         leaves = [self.leaves[i] for i in self.entry.code.active]
-        return [
-            c if type(x) is ndarray else type(x)(c)
-            for x, c in zip(leaves, raw, strict=True)
-        ]
+        return [in_class_of(x, c) for x, c in zip(leaves, raw, strict=True)]
+
+
+def in_class_of(x: Any, number: Any) -> Any:
+    """A number in the class of another; arrays are as they are."""
+    return number if type(x) is ndarray else type(x)(number)
