@@ -114,7 +114,7 @@ SECOND = {
 def test_second_derivatives_name_a_line_of_the_program(name, tier):
     f, function, text = SECOND[name]
     if tier == "compiled":
-        pytest.importorskip("numba")
+        pytest.importorskip("numba")  # of the extra `compiled`
     with pytest.raises(ad.UnsupportedProgram) as caught:
         ad.hessian(f, tier=tier)(X)
     message = str(caught.value)
