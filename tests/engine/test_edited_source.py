@@ -11,10 +11,14 @@ import statistics
 import sys
 import types
 
+import numpy as np
 import pytest
 
 from rules_autodiff import SourceNotFound, grad
+from rules_autodiff._lift import source
 from rules_autodiff._lift.source import definition
+from rules_autodiff._python.lifted_code import ByIdentity
+from rules_autodiff._tape.fast.formulas import partial_functions
 from rules_autodiff.testing import check_program
 
 FUNCTION = types.FunctionType
@@ -88,6 +92,15 @@ def test_equal_text_elsewhere_in_the_file_is_no_matter(module):
     edit(path, BEFORE + "\n\ndef g(x):\n    return x\n")
     linecache.clearcache()
     check_program(loaded.f, 1.3)
+
+
+@pytest.mark.parametrize("f", [np.sin, np.exp, np.log, np.tanh, np.sqrt, np.arctan])
+def test_generated_text_outlives_the_cache(f, monkeypatch):
+    monkeypatch.setattr(source, "FOUND", ByIdentity())
+    *functions, _ = partial_functions(f)
+    linecache.clearcache()
+    for partial in functions:
+        assert ast.unparse(definition(partial.__code__).node).startswith("def partial")
 
 
 CONTEXTS = '''

@@ -95,6 +95,9 @@ class HostPrimal:
         if function is None:
             message = "it is no ufunc, and its primitive has no native="
             raise Undeclared(message)
+        if not all(_is_sequence(out) for _, out in self._promised.values()):
+            message = "its result is neither an array nor a tuple or list of arrays"
+            raise Undeclared(message)
         for aval in avals:
             if dtypes.issubdtype(aval.dtype, dtypes.extended) or aval.dtype.kind == "V":
                 message = f"NumPy has no numbers of dtype {aval.dtype}"
@@ -174,6 +177,13 @@ def _broadcast_flags(flags: Any, treedef: Any) -> list[bool]:
     if isinstance(flags, bool):
         return [flags] * int(treedef.num_leaves)
     return [bool(x) for x in treedef.flatten_up_to(flags)]
+
+
+def _is_sequence(out: Template) -> bool:
+    """Whether the order of a result's arrays is that of the outputs of a loop."""
+    found = out.skeleton()
+    parts = found if isinstance(found, (tuple, list)) else [found]
+    return all(isinstance(x, Slot) for x in parts)
 
 
 def _is_promise(x: Any) -> bool:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from types import CodeType
 
 from rules_autodiff._python.errors import SourceNotFound
+from rules_autodiff._python.generated_source import generated_lines
 from rules_autodiff._python.lifted_code import ByIdentity
 from rules_autodiff._python.names import mangle
 
@@ -95,7 +96,8 @@ def own_tree(found: Definition) -> FunctionNode:
 
 def source_lines(code: CodeType) -> list[str]:
     """The lines of the file of ``code``, as registered or on disk."""
-    lines = linecache.getlines(file_of(code))
+    file = file_of(code)
+    lines = linecache.getlines(file) or generated_lines(file)
     if not lines:
         raise SourceNotFound(no_source(code))
     return lines

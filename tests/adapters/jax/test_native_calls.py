@@ -7,7 +7,9 @@ import os
 import subprocess
 import sys
 import threading
+from collections import namedtuple
 from contextlib import suppress
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -244,6 +246,26 @@ REASONS = {
         (X,),
         "its loop makes float64, and the shape rule promises float32",
     ),
+    "names": (
+        lambda: rc.primitive(
+            lambda x: dict(zip("za", np.modf(x), strict=True)),
+            host=True,
+            out={"z": "x", "a": "x"},
+            native=np.modf,
+        ),
+        (X,),
+        "its result is neither an array nor a tuple or list of arrays",
+    ),
+    "nested": (
+        lambda: rc.primitive(
+            lambda x: ((np.modf(x)[0],), np.modf(x)[1]),
+            host=True,
+            out=lambda x: ((x,), x),
+            native=np.modf,
+        ),
+        (X,),
+        "its result is neither an array nor a tuple or list of arrays",
+    ),
     "no pointer type": (
         lambda: rc.primitive(plain, host=True, elementwise=True, native=LIBM.expm1),
         (X,),
@@ -257,6 +279,23 @@ REASONS = {
 }
 
 
+Parts = namedtuple("Parts", ["fraction", "whole"])
+
+
+@pytest.mark.usefixtures("only_native")
+@pytest.mark.parametrize("make", [tuple, list, Parts._make])
+def test_results_keep_their_order(make):
+    split = rc.primitive(
+        lambda x: make(np.modf(x)),
+        host=True,
+        out=lambda x: make([x, x]),
+        native=np.modf,
+    )
+    found = jax.jit(split)(X)
+    assert type(found) is type(split(X))
+    assert agree(found, split(X))
+
+
 @pytest.mark.parametrize("name", REASONS)
 def test_what_goes_by_callback_says_why(name):
     make, args, reason = REASONS[name]
@@ -265,7 +304,9 @@ def test_what_goes_by_callback_says_why(name):
     assert "by callback: " in line
     assert reason in line
     if name != "objects":  # which NumPy makes of them, and nobody asked for
-        np.testing.assert_allclose(jax.jit(f)(*args), f.fun(*args), rtol=1e-6)
+        found, want = jax.jit(f)(*args), f.fun(*args)
+        compare = partial(np.testing.assert_allclose, rtol=1e-6)
+        jax.tree.map(compare, found, want)
 
 
 @pytest.mark.full
@@ -420,6 +461,65 @@ def test_devices_and_a_program_that_another_process_compiled(tmp_path, processes
         assert run["grad"]
     assert second["hits"] > first["hits"] + 3
     assert first["address"] != second["address"]  # else it shows nothing
+
+
+ENDS = {
+    "in flight": "",
+    "first is ready": "y.block_until_ready(); z = f(x, 0.5)",
+    "taken down": """
+del y
+jax.clear_caches()
+import jax.extend
+jax.extend.backend.clear_backends()
+""",
+    "error": "raise SystemExit(3)",
+    "exit function": """
+import atexit
+@atexit.register
+def report():
+    assert np.isfinite(y).all()
+    print("seen")
+""",
+    "printed": "jax.debug.callback(lambda total: print('seen'), y.sum())",
+    "printed by the program": """
+jax.jit(lambda x: jax.debug.callback(lambda y: print("seen"), f(x, 0.7).sum()))(x)
+""",
+    "in a loop": """
+z = jax.lax.fori_loop(0, 10**4, lambda i, z: f(z, 0.3) + 0.1, x[:100])
+""",
+    "exception in a loop": """
+power = rc.primitive(np.power, host=True, elementwise=True)
+z = jax.jit(power)(jnp.arange(1, 10**6), jnp.arange(1, 10**6) - 999_998)
+""",
+}
+ENDING = """
+import jax, jax.numpy as jnp, numpy as np, rules_core as rc
+from rules_scipy import special
+jax.config.update("jax_enable_x64", True)
+x = jnp.linspace(0.1, 3, 10**6)
+f = jax.jit(lambda x, v: special.kv(v, x))
+y = f(x, 0.3)
+"""
+
+
+@pytest.mark.parametrize(
+    "end",
+    ["in flight", *(pytest.param(end, marks=pytest.mark.full) for end in [*ENDS][1:])],
+)
+def test_a_process_ends_while_calls_are_in_flight(end):
+    """XLA's threads must not ask for the interpreter while it waits for them."""
+    done = subprocess.run(
+        [sys.executable, "-c", ENDING + ENDS[end]],
+        env={**os.environ, "JAX_PLATFORMS": "cpu"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == (3 if end == "error" else 0), done.stderr
+    assert done.stdout == ("seen\n" if "seen" in ENDS[end] else "")
+    assert not done.stderr
 
 
 def test_a_program_without_its_loop_is_an_error():

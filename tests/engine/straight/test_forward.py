@@ -1,5 +1,6 @@
 """`jvp`, `jacfwd` and `linearize` by written code, and where they leave it."""
 
+import linecache
 import math
 import warnings
 
@@ -76,6 +77,19 @@ def test_linear_maps_inside_other_derivatives():
     assert f_jvp.passed is not None
     inner = jvp(lambda v: f_jvp(v, 0.5)[0], (V,), (X,))
     np.testing.assert_allclose(inner[1], f_jvp(X, 0.0)[0])
+
+
+@pytest.mark.usefixtures("at_once")
+def test_maps_outlive_the_cache_of_lines():
+    def product(x):
+        return np.sin(x) * np.sqrt(x) + np.exp(-x)
+
+    x = np.array([0.3, 1.2])
+    _, f_jvp = linearize(product, x)
+    linecache.clearcache()
+    y, dy = jvp(lambda v: f_jvp(v) ** 2, (x,), (np.ones(2),))
+    np.testing.assert_allclose(dy, 2.0 * f_jvp(x) * f_jvp(np.ones(2)))
+    np.testing.assert_allclose(y, f_jvp(x) ** 2)
 
 
 @pytest.mark.usefixtures("at_once")

@@ -132,7 +132,9 @@ int64_t rules_core_size(int which) { return which ? sizeof(Buffer) : sizeof(Entr
 /* Python: a loop may take the interpreter lock and set an exception, as NumPy's integer
    powers and some of SciPy's loops do. Threads of XLA get a state of the interpreter that
    outlives the loop, so that no exception is lost; whether one is set is read without the
-   lock, from a word of that state whose place is looked for when the library is loaded. */
+   lock, from a word of that state whose place is looked for when the library is loaded.
+   A thread gets its state without the lock too: whoever takes the backend down holds the
+   lock while it waits for XLA's threads. */
 
 typedef struct {
   void *(*this_thread)(void);
@@ -146,15 +148,18 @@ typedef struct {
   void *(*str)(void *);
   const char *(*utf8)(void *);
   void (*decref)(void *);
-  void *(*save_thread)(void);
+  void *(*interpreter)(void);
+  void *(*new_state)(void *);
 } Python;
 static Python PYTHON;
+static void *INTERPRETER;
 static int PLACE = -1;
 
 /* Called with the lock held. Returns the place, -1 where there is none. */
 int rules_core_python(const Python *python) {
   enum { WORDS = 32 };
   PYTHON = *python;
+  INTERPRETER = PYTHON.interpreter();
   void *before[WORDS], *during[WORDS];
   char *state = PYTHON.this_thread();
   if (!state || PYTHON.occurred()) return -1;
@@ -170,15 +175,35 @@ int rules_core_python(const Python *python) {
   return PLACE = place;
 }
 
-/* Gives this thread a state of the interpreter, once, and lets go of the lock. */
+/* Gives this thread a state of the interpreter, once. */
+static _Thread_local int ENTERED, BORROWED;
 static void enter_thread(void) {
-  static _Thread_local int entered;
-  if (entered) return;
-  entered = 1;
+  if (ENTERED) return;
+  ENTERED = 1;
   if (!PYTHON.this_thread()) {
-    PYTHON.ensure();
-    PYTHON.save_thread();
+    BORROWED = 1;
+    PYTHON.new_state(INTERPRETER);
   }
+}
+
+/* At exit: calls in progress end, and threads of XLA begin no more, for from now on a
+   thread that asks for the interpreter lock is ended by Python, and XLA waits for it. */
+static _Atomic int RUNNING, LEAVING;
+
+static int begin_call(void) {
+  atomic_fetch_add(&RUNNING, 1);
+  if (!atomic_load(&LEAVING) || (!BORROWED && PYTHON.this_thread())) return 1;
+  atomic_fetch_sub(&RUNNING, 1);
+  return 0;
+}
+
+static void end_call(void) { atomic_fetch_sub(&RUNNING, 1); }
+
+/* Called without the lock, which a call in progress may need. */
+void rules_core_leave(void) {
+  const struct timespec pause = {0, 200000};
+  atomic_store(&LEAVING, 1);
+  while (atomic_load(&RUNNING)) nanosleep(&pause, NULL);
 }
 
 static int raised(void) {
@@ -579,7 +604,12 @@ Error *rules_core_native_call(Frame *frame) {
   }
   char text[TEXT] = "its loop failed.";
   call.text = text;
-  if (empty || !run_call(frame, &call)) return NULL;
+  if (empty) return NULL;
+  if (!begin_call())
+    return refuse(frame, INTERNAL, name, length, "Python is shutting down, and no call begins any more.");
+  int status = run_call(frame, &call);
+  end_call();
+  if (!status) return NULL;
   return refuse(frame, INTERNAL, name, length, text);
 }
 

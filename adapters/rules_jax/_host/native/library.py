@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, final
@@ -72,7 +74,8 @@ _PYTHON = (
     "PyObject_Str",
     "PyUnicode_AsUTF8",
     "Py_DecRef",
-    "PyEval_SaveThread",
+    "PyInterpreterState_Get",
+    "PyThreadState_New",
 )
 
 
@@ -101,6 +104,16 @@ class Library:
         if self._with_lock.rules_core_python(ctypes.byref(_python())) < 0:
             message = "this Python keeps the exceptions of its threads elsewhere"
             raise SwitchedOff(message)
+        atexit.register(self._finish)
+
+    def _finish(self) -> None:
+        """Wait for what is computed, and begin no more native calls."""
+        with suppress(Exception):  # failed programs have nobody left to tell
+            jax.effects_barrier()
+        for x in jax.live_arrays("cpu"):
+            with suppress(Exception):
+                x.block_until_ready()
+        self._calls.rules_core_leave()
 
     @property
     def handler(self) -> Any:

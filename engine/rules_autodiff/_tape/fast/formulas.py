@@ -1,7 +1,6 @@
 """Partial derivatives of the NumPy pack, as functions of the fast tape."""
 
 import ast
-import linecache
 import math
 from collections.abc import Callable
 from copy import deepcopy
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rules_autodiff._own_rules.formulas import partials_of
+from rules_autodiff._python.generated_source import keep_source
 
 __all__ = ["partial_functions"]
 
@@ -51,7 +51,7 @@ def function_of(variable: str, text: str, namespace: dict[str, Any]) -> Partial:
     """A function with source, so that a level above can differentiate it."""
     source = f"def partial({variable}):\n    return {text}\n"
     file = f"<rules_autodiff partial {next(COUNT)}>"
-    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    keep_source(file, source)
     made = {**namespace, "__name__": __name__}
     exec(compile(source, file, "exec"), made)
     function: Partial = made["partial"]

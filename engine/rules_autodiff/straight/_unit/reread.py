@@ -1,12 +1,12 @@
 """Generated code in forward mode as a program, which is differentiated in its turn."""
 
-import linecache
 import re
 from collections.abc import Iterator
 from itertools import count
 from types import FunctionType
 from weakref import finalize
 
+from rules_autodiff._python.generated_source import forget_source, keep_source
 from rules_autodiff.straight._program.kinds import TANGENT
 from rules_autodiff.straight._program.refused import REREAD
 
@@ -39,11 +39,11 @@ def program_of(unit: Unit, arguments: int, dots: int) -> FunctionType:
     namespace = {plain(name): value for name, value in unit.namespace.items()}
     namespace["__name__"] = unit.namespace["__name__"]
     filename = f"{TANGENT}{next(NUMBERS)}>"
-    linecache.cache[filename] = len(text), None, text.splitlines(True), filename
+    keep_source(filename, text)
     REREAD[filename] = [place for _, place in lines]
     execute(text, filename, namespace)
     made: FunctionType = namespace["tangent"]
-    finalize(made, linecache.cache.pop, filename, None)
+    finalize(made, forget_source, filename)
     finalize(made, REREAD.pop, filename, None)
     return made
 
