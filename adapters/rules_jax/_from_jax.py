@@ -101,8 +101,7 @@ class _Foreign(rc.Foreign):
         with _precision(leaves):
             taken = list(map(take, leaves))  # held until the results are given
             found = list(jax.vmap(run, in_axes=axes, axis_size=size)(*taken))
-            flags = unflatten(run.result, [True] * len(found))
-            return unflatten(run.result, give(found)), flags
+            return unflatten(run.result, give(found)), self.batched(run.result)
 
     def vjp(self) -> Callable[..., Any]:
         """By `jax.vjp`, conjugated to the convention of rules."""

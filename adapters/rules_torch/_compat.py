@@ -22,6 +22,7 @@ __all__ = [
     "Levels", "NESTED_FORWARD", "NO_FUNCTIONALIZE", "add_batch_dim",
     "add_older_batch_dim", "apply_function", "autocast_active", "batch_levels",
     "batched_at", "below_autograd", "call_function", "compiling_backward",
+    "data_dependent",
     "fake_mode", "forward_ad", "forward_mode_active", "frame_callback",
     "functorch_active", "has_saving_hooks", "has_tangent", "is_batched", "is_dead",
     "is_fake", "is_legacy_batched", "is_of_parameter", "is_pushing_at", "is_symbol",
@@ -125,6 +126,10 @@ _outside: Callable[[], AbstractContextManager[Any]] = _find(
 )
 _fake: type = _find("_subclasses.fake_tensor.FakeTensor")
 _fake_mode = _find("_subclasses.fake_tensor.FakeTensorMode")
+data_dependent = (
+    _find("_subclasses.fake_tensor.DataDependentOutputException"),
+    _find("_subclasses.fake_tensor.DynamicOutputShapeException"),
+)
 _functional: type = _find("_subclasses.functional_tensor.FunctionalTensor")
 
 

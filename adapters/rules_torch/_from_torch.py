@@ -6,8 +6,8 @@ so any order is there, in any host; on torch tensors the function is simply call
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import compress
+from collections.abc import Callable, Iterable, Sequence
+from itertools import compress, repeat
 from typing import Any, final
 
 import numpy as np
@@ -23,10 +23,10 @@ from rules_core.extend import (
     unflatten,
 )
 from rules_torch._values.exchange import check_unwritten, exact_dtype, give, take
-from rules_torch._values.leaves import as_array, differentiable, flatten
+from rules_torch._values.leaves import as_array, differentiable
 from rules_torch._values.numpy_arrays import torch_dtype
 
-from ._compat import fake_mode
+from ._compat import data_dependent, fake_mode
 
 __all__ = ["from_torch", "native_of"]
 
@@ -79,7 +79,12 @@ class _Foreign(rc.Foreign):
         """The shape rule: the function on tensors without data."""
         with fake_mode(), torch.no_grad():
             args, kwargs = _map((args, kwargs), rc.ShapeDtype, _empty)
-            return _map(self.f(*args, **kwargs), Tensor, _described)
+            try:
+                result = self.f(*args, **kwargs)
+            except data_dependent as error:
+                message = _DATA.format(self.name)
+                raise rc.UnsupportedError(message) from error
+            return _map(result, Tensor, _described)
 
     def batch(self, size: int, in_batched: Any, *args: Any, **kwargs: Any) -> Any:
         """The batch rule: `torch.vmap`."""
@@ -97,8 +102,7 @@ class _Foreign(rc.Foreign):
             mapped = torch.vmap(run, tuple(dims))
             found = list(mapped(*taken))
             check_unwritten(self.name, taken)
-            flags = unflatten(result[0], [True] * len(found))
-            return unflatten(result[0], give(found)), flags
+            return unflatten(result[0], give(found)), self.batched(result[0])
 
     def vjp(self) -> Callable[..., Any]:
         """By `torch.func.vjp`."""
@@ -130,12 +134,26 @@ def _take(args: Any, kwargs: Any) -> tuple[Any, list[Tensor]]:
 
 
 # NumPy's float64 is one of Python's floats, and an array.
-_ARRAYS, _TENSORS = Opener((), as_array, numbers=True), Opener(Tensor)
+_ARRAYS = Opener((), as_array, numbers=True)
+
+
+def _numeric(x: Any) -> Any:
+    """An array of numbers of any library; None for others."""
+    if as_array(x) is None:
+        return None
+    return x if rc.Foreign.moves(x) or getattr(x.dtype, "kind", "") in "biu" else None
+
+
+def _copied(x: Any) -> Tensor | None:
+    return None if _numeric(x) is None else take(x).clone()
+
+
+_RESULTS, _NUMBERS = Opener(Tensor, _copied), Opener((Tensor, float, complex), _numeric)
 
 
 def _results(value: Any, found: list[Tensor]) -> Any:
-    """The layout of a result; its tensors are appended."""
-    return flatten_layout(value, found, _TENSORS)
+    """The layout of a result; its tensors are appended, and copies of its arrays."""
+    return flatten_layout(value, found, _RESULTS)
 
 
 def _empty(shape: rc.ShapeDtype) -> Tensor:
@@ -147,14 +165,18 @@ def _described(x: Tensor) -> rc.ShapeDtype:
 
 
 class _Flat:
-    """A call as a function of its moving tensors, with its moving results."""
+    """A call as a function of its moving tensors, with its moving results.
+
+    Attributes:
+        numbers: Of the last results, which were numbers or NumPy arrays.
+    """
 
     def __init__(self, f: Any, args: Any, kwargs: Any) -> None:
         self.f = f
+        self.numbers: tuple[bool, ...] = ()
         found: list[Any] = []
         self.layout = flatten_layout((tuple(args), kwargs), found, _LEAVES)
-        tensors = [torch.as_tensor(x, dtype=_number_dtype(x)) for x in found]
-        self.leaves = list(map(_alone, tensors))
+        self.leaves = [_alone(_tensor(x)) for x in found]
         self.where = [i for i, x in enumerate(self.leaves) if differentiable(x)]
         self.moving = tuple(self.leaves[i] for i in self.where)
 
@@ -162,18 +184,62 @@ class _Flat:
         leaves = list(self.leaves)
         for i, x in zip(self.where, moving, strict=True):
             leaves[i] = x
+        found, numbers = self._results(leaves)
+        inexact = list(map(differentiable, found))
+        self.numbers = tuple(compress(numbers, inexact))
+        return tuple(compress(found, inexact))
+
+    def _results(self, leaves: Sequence[Tensor]) -> tuple[list[Tensor], list[bool]]:
+        """Results for these arguments; and which of them `f` returned as numbers."""
         args, kwargs = unflatten(self.layout, leaves)
-        found: list[Tensor] = []
-        flatten(self.f(*args, **kwargs), found)
-        return tuple(y for y in found if differentiable(y))
+        found: list[Any] = []
+        flatten_layout(self.f(*args, **kwargs), found, _NUMBERS)
+        numbers = [not isinstance(y, Tensor) for y in found]
+        return list(map(_tensor, found)), numbers
+
+    def check_numbers(self, wanted: Iterable[bool] = repeat(True)) -> None:
+        """Numbers in a result are constants: they must not depend on a tensor's data.
+
+        Args:
+            wanted: Which results have a derivative that is asked for.
+
+        Raises:
+            rc.UnsupportedError: They do, as those of `x.item()`, or it cannot be known.
+        """
+        if not any(compress(self.numbers, wanted)):
+            return
+        try:
+            with fake_mode(), torch.no_grad():
+                empty = [torch.empty(x.shape, dtype=x.dtype) for x in self.leaves]
+                self._results(empty)
+        except Exception as error:
+            name = getattr(self.f, "__name__", repr(self.f))
+            raise rc.UnsupportedError(_NOT_CONSTANT.format(name)) from error
 
 
 _LEAVES = Opener((Tensor, float, complex))
+_DATA = (
+    "{} must have a result whose shapes and numbers do not depend on the data of its "
+    "arguments where another framework traces or batches it. Return tensors without item() "
+    "or float(), and take torch.where in place of if."
+)
+_NOT_CONSTANT = (
+    "{} must return tensors where its result depends on its arguments, but got a "
+    "number or a NumPy array that is not known without their data, and that PyTorch "
+    "holds constant: its derivative would be lost. Return the tensor, without item(), "
+    "float() or numpy()."
+)
 
 
 def _alone(x: Tensor) -> Tensor:
     """A tensor whose entries have a place each, which forward mode writes to."""
     return x.contiguous() if 0 in x.stride() else x
+
+
+def _tensor(x: Any) -> Tensor:
+    if isinstance(x, (Tensor, float, complex)):
+        return torch.as_tensor(x, dtype=_number_dtype(x))
+    return take(x)
 
 
 def _number_dtype(x: Any) -> Any:
@@ -194,6 +260,7 @@ def _vjp_of(f: Any) -> Callable[..., Any]:
         ys, back = torch.func.vjp(
             lambda *xs: tuple(compress(flat(*xs), wanted)), *flat.moving
         )
+        flat.check_numbers(wanted)
         return back(_as(list(compress(cotangents, wanted)), ys))
 
     return pullback
@@ -204,6 +271,9 @@ def _jvp_of(f: Any) -> Callable[..., Any]:
         flat = _Flat(f, args, kwargs)
         active = [t is not None for t in tangents]
         along, xs = of_moving(flat, flat.moving, active)
-        return torch.func.jvp(along, xs, _as(list(compress(tangents, active)), xs))[1]
+        given = _as(list(compress(tangents, active)), xs)
+        tangent = torch.func.jvp(along, xs, given)[1]
+        flat.check_numbers()
+        return tangent
 
     return pushforward

@@ -23,7 +23,7 @@ from rules_core._rules.frule_rrule import frule, rrule
 from rules_core._tangents.pullback import Pullback
 from rules_core._tangents.zeros import NoTangent, NotImplementedTangent, ZeroTangent
 
-from .layouts import Opener, flatten
+from .layouts import Opener, flatten, unflatten
 from .tangent_leaves import build, read
 
 __all__ = ["Foreign", "of_moving"]
@@ -161,6 +161,11 @@ class Foreign(ABC):
         """The pushforward, as a primitive of this kind."""
         return derived(self, self.jvp, "pushforward")
 
+    @staticmethod
+    def batched(layout: Any) -> Any:
+        """What a batch rule says of a result whose arrays all have the batch axis."""
+        return unflatten(_without_statics(layout), repeat(True))
+
     @property
     def name(self) -> str:
         """The function's name, for messages."""
@@ -226,6 +231,16 @@ def derived_rrule(*args: Any) -> Any:
 def derived_frule(tangents: Any, *args: Any) -> Any:
     """A function has no derivative."""
     return derived(*args), NoTangent()
+
+
+def _without_statics(layout: Any) -> Any:
+    """A layout with None in place of what holds no leaf."""
+    if layout[0] == "static":
+        return ("static", None)
+    if layout[0] == "leaf":
+        return layout
+    kind, builder, names, children = layout
+    return (kind, builder, names, tuple(map(_without_statics, children)))
 
 
 def _any(tangents: tuple[Any, ...]) -> bool:

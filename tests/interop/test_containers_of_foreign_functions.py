@@ -141,6 +141,59 @@ def test_results(made, form, transform):
     np.testing.assert_allclose(run(lambda x: read(f(x))[0]), known)
 
 
+CONSTANTS = {**BESIDE, "complex": 1j, "array": np.array([3.0, 4.0])}
+
+
+@pytest.mark.covering(strength=1)
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("constant", CONSTANTS)
+@pytest.mark.parametrize("made", MADE)
+def test_constants_in_results(made, constant, transform):
+    beside = CONSTANTS[constant]
+    f = foreign(made, lambda x: (x, None), lambda y: {"b": [beside], "y": y})
+    run, known = TRANSFORMS[transform]
+    np.testing.assert_allclose(run(lambda x: f(x)["y"]), known)
+    found = f(X)["b"][0]
+    assert np.all(found == beside)
+
+
+@pytest.mark.covering(strength=1)
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("number", [1.5, 2])
+@pytest.mark.parametrize("made", MADE)
+def test_results_of_constants_alone(made, number, transform):
+    """A part of the result depends on no argument that has a derivative."""
+    wrap, xp = MADE[made]
+    f = wrap(lambda a, b: (a * a, xp.sin(b) * b * a, None))
+
+    def product(x):
+        square, y, _ = f(number, x)
+        return square * y
+
+    run, known = TRANSFORMS[transform]
+    np.testing.assert_allclose(run(product), known * number**3)
+
+
+READS = {"item": lambda x: x.sum().item(), "numpy": lambda x: x.numpy()}
+
+
+@pytest.mark.parametrize("way", READS)
+def test_numbers_that_depend_on_the_arguments_are_an_error(way):
+    """PyTorch holds them constant: the derivative would be 0."""
+    read = READS[way]
+    f = from_torch(lambda x: (read(x.detach()), x * x))
+    with pytest.raises((rc.UnsupportedError, RuntimeError)):
+        ra.jacfwd(lambda x: f(x)[0] * 1.0)(X)
+    with pytest.raises((rc.UnsupportedError, RuntimeError)):
+        ra.grad(lambda x: np.sum(f(x)[0] * np.ones(3)))(X)
+
+
+def test_a_number_that_depends_on_the_data_is_an_error_where_jax_traces():
+    f = from_torch(lambda x: (x.sum().item(), x * x))
+    with pytest.raises(rc.UnsupportedError, match=r"without item\(\)"):
+        jax.jit(f)(jnp.asarray(X))
+
+
 @pytest.mark.parametrize("host", ["engine", "PyTorch"])
 def test_static_fields_are_constants_with_an_error_and_no_zero(host):
     f = from_jax(lambda c: jnp.sin(c.a) * c.n)

@@ -10,8 +10,9 @@ import numpy as np
 from jax import dtypes, tree_util
 
 import rules_core as rc
-from rules_jax._values.leaves import Slot, Template
+from rules_jax._values.leaves import Fixed, Slot, Template
 from rules_jax._values.project import RuleOutputError
+from rules_jax._values.static_keys import static_key
 
 from .call import HostFunction
 from .native.loops import Undeclared
@@ -32,6 +33,7 @@ class HostPrimal:
         self.spec = spec
         self.primitive = spec.primitive
         self._promised: dict[Any, tuple[list[Any], Template]] = {}
+        self._has_constants = False
         self.foreign = rc.Foreign.of(self.primitive) is not None
         batch = self.batch if self._has_batch_rule() else None
         self.function = HostFunction(
@@ -54,7 +56,19 @@ class HostPrimal:
         """The function on NumPy arrays, flat."""
         args, kwargs = self.spec.fill(self._as_numpy(arrays))
         found = tree_util.tree_leaves(self.primitive.run(*args, **kwargs))
+        if self._has_constants:
+            found = self._arrays(found, self.results(arrays)[1])
         return list(map(np.array, found)) if self.primitive.needs_copies else found
+
+    def _arrays(self, found: list[Any], promised: Template) -> list[Any]:
+        """The arrays of a result, whose constants must be those promised."""
+        pairs = zip(found, promised.leaves, strict=False)
+        fits = len(found) == len(promised.leaves) and (
+            self.foreign or all(_is_kept(x, place) for x, place in pairs)
+        )
+        if not fits:
+            raise RuleOutputError(_constants_text(self.spec.name, promised, found))
+        return promised.of_arrays(found)
 
     def batch(
         self, size: int, batched: Sequence[bool], arrays: list[Any]
@@ -74,6 +88,11 @@ class HostPrimal:
         out, out_batched = found
         leaves, treedef = tree_util.tree_flatten(out)
         has_axis = _broadcast_flags(out_batched, treedef)
+        if self._has_constants:
+            pairs = zip(arrays, batched, strict=True)
+            promised = self.results([_Row(x) if b else x for x, b in pairs])[1]
+            leaves = self._arrays(leaves, promised)
+            has_axis = promised.of_arrays(has_axis)
         return [
             x if b else np.broadcast_to(x, (size, *np.shape(x)))
             for x, b in zip(leaves, has_axis, strict=True)
@@ -150,10 +169,14 @@ class HostPrimal:
         args, kwargs = self.spec.fill([rc.ShapeDtype(*pair) for pair in key])
         promise = self._promise(args, kwargs)
         leaves, treedef = tree_util.tree_flatten(promise, is_leaf=_is_promise)
-        if not leaves:
-            raise rc.UnsupportedError(_promise_text(self.spec.name, promise))
-        places = [Slot(i) for i in range(len(leaves))]
-        return [_struct(self.spec.name, x) for x in leaves], Template(treedef, places)
+        structs = [_struct(x) for x in leaves if _is_promise(x)]
+        if not structs and not self.foreign:
+            shown = leaves[0] if leaves else promise
+            raise rc.UnsupportedError(_promise_text(self.spec.name, shown))
+        slots = map(Slot, range(len(structs)))
+        places = [next(slots) if _is_promise(x) else Fixed(x) for x in leaves]
+        self._has_constants = self._has_constants or len(structs) < len(leaves)
+        return structs, Template(treedef, places)
 
     def _promise(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.spec.out is not None:
@@ -190,9 +213,14 @@ def _is_promise(x: Any) -> bool:
     return hasattr(x, "shape") and hasattr(x, "dtype")
 
 
-def _struct(name: str, promise: Any) -> Any:
-    if not _is_promise(promise):
-        raise rc.UnsupportedError(_promise_text(name, promise))
+class _Row:
+    """The type of one row of a batch."""
+
+    def __init__(self, x: Any) -> None:
+        self.shape, self.dtype = x.shape[1:], x.dtype
+
+
+def _struct(promise: Any) -> Any:
     dtype = dtypes.canonicalize_dtype(promise.dtype)
     return jax.ShapeDtypeStruct(tuple(promise.shape), dtype)
 
@@ -202,6 +230,24 @@ def _promise_text(name: str, promise: Any) -> str:
         f"the shape rule of {name} must return rules_core.ShapeDtype objects, but got "
         f"{promise!r} among them. Return one for each array of the result."
     )
+
+
+def _constants_text(name: str, promised: Template, found: Sequence[Any]) -> str:
+    return (
+        f"host function {name} must return what its shape rule promises, with these "
+        f"constants beside the arrays: {promised.skeleton()!r}, but got "
+        f"{', '.join(_kind(x) for x in found)}. Correct one of the two, and return "
+        "arrays in place of numbers that depend on the data."
+    )
+
+
+def _is_kept(x: Any, place: Any) -> bool:
+    """Whether a result has the constant that its shape rule has in its place."""
+    return isinstance(place, Slot) or static_key(x) == static_key(place.value)
+
+
+def _kind(x: Any) -> str:
+    return "array" if _is_promise(x) else repr(x)
 
 
 def _batch_text(name: str, found: Any) -> str:

@@ -135,7 +135,8 @@ class Spec:
 
     def again(self, leaves: Sequence[Any]) -> list[Any]:
         """Results with the rules attached, one level down."""
-        return flat_results(self.call(*self.fill(leaves)), self.name)[0]
+        like = self.outs(leaves).template if self.is_host else None
+        return flat_results(self.call(*self.fill(leaves)), self.name, like)[0]
 
     @cached_property
     def host_primal(self) -> HostPrimal:
@@ -251,7 +252,8 @@ class Spec:
         return self.flat.tangents(flat, symbolic=symbolic)
 
     def _results(self, rule: Any, y: Any, outs: Outs) -> list[Any]:
-        flat, template = flat_results(y, self.name)
+        like = outs.template if self.is_host else None
+        flat, template = flat_results(y, self.name, like)
         if template != outs.template:
             message = (
                 f"{rule.label} must "

@@ -218,7 +218,7 @@ def _frule_host(
         what = f"frule {rule.name} for {rule.target} at {rule.location}: the tangent"
         flags = [has_tangent(aval) for aval in outs.avals]
         leaves = read(outs.template, dy, flags, "the tangent", rule)
-        primals = jax.tree.leaves(y)
+        primals = outs.template.of_arrays(jax.tree.leaves(y))
         return [
             project_host(x, primal, what, tangent=True)
             for x, primal, flag in zip(leaves, primals, flags, strict=True)

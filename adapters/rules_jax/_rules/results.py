@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import tree_util
 
 import rules_core as rc
 from rules_jax._errors import REGISTER
@@ -14,22 +15,37 @@ from rules_jax._values.leaves import Fixed, Template, split
 
 __all__ = ["flat_results"]
 
+_NUMBERS = (bool, int, float, complex)
 
-def flat_results(y: Any, name: str) -> tuple[list[Any], Template]:
+
+def flat_results(
+    y: Any, name: str, like: Template | None = None
+) -> tuple[list[Any], Template]:
     """Arrays of a result of a primitive; numbers are arrays here.
+
+    Args:
+        y: The result.
+        name: The primitive's name, for messages.
+        like: The result as a shape rule describes it: its numbers are constants.
 
     Raises:
         UnsupportedError: An array is where JAX does not see it.
     """
 
-    def as_result(leaf: Any) -> Any:
-        if isinstance(leaf, (bool, int, float, complex, rc.Array)):
+    def as_result(leaf: Any, place: Any = None) -> Any:
+        if isinstance(leaf, _NUMBERS) and isinstance(place, Fixed):
+            return Fixed(leaf)
+        if isinstance(leaf, (*_NUMBERS, rc.Array)):
             return jnp.asarray(leaf)
         if hides(leaf, jax.core.Tracer):
             raise rc.UnsupportedError(_hidden_text(name, type(leaf).__qualname__))
         return Fixed(leaf)
 
-    return split(jax.tree.map(as_result, y))
+    leaves, treedef = tree_util.tree_flatten(y)
+    places: list[Any] = [None] * len(leaves)
+    if like is not None and len(like.leaves) == len(leaves):
+        places = list(like.leaves)
+    return split(treedef.unflatten(map(as_result, leaves, places)))
 
 
 def _hidden_text(name: str, cls: str) -> str:

@@ -125,6 +125,11 @@ class Template:
             arrays[x.index] if isinstance(x, Slot) else x.value for x in self.leaves
         )
 
+    def of_arrays(self, leaves: Sequence[Any]) -> list[Any]:
+        """Of values at the leaves of the tree, those at the places of its arrays."""
+        pairs = zip(leaves, self.leaves, strict=True)
+        return [value for value, place in pairs if isinstance(place, Slot)]
+
     def skeleton(self) -> Any:
         """The tree with `Slot` and `Fixed` for leaves, to walk beside a tangent."""
         return self.treedef.unflatten(self.leaves)

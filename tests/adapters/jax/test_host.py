@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rules_core as rc
+import rules_jax
 from rules_core import NoTangent, ShapeDtype
 from rules_jax import to_jax
 
@@ -205,6 +206,61 @@ def test_several_results_and_out():
     assert found["rest"].tolist() == [0.5, 0.25]
     g = to_jax(split, host=True, out=lambda x: {"whole": x, "rest": x})
     assert jax.jit(g)(jnp.ones(3))["whole"].dtype == jnp.float64
+
+
+BATCHED = {"name": False, "n": False, "none": None}
+
+
+def declared_with_constants(*, host):
+    """Arrays beside a text, None and a number, which the shape rule repeats."""
+
+    @rc.primitive(host=True)
+    def f(x, n=2):
+        return {"name": "square", "n": n, "none": None, "y": [x * x]}
+
+    rc.shape_rule.define(f)(
+        lambda x, n=2: {"name": "square", "n": 2, "none": None, "y": [x]}
+    )
+
+    @rc.rrule.define(f, host=host)
+    def f_rrule(x, n=2):
+        return f(x, n), lambda dy: (rc.NoTangent(), 2 * x * dy["y"][0], rc.NoTangent())
+
+    @rc.frule.define(f, host=host)
+    def f_frule(tangents, x, n=2):
+        return f(x, n), rc.Tangent(dict, {"y": [2 * x * tangents[1]]})
+
+    return f
+
+
+@pytest.mark.parametrize("host", [False, True])
+def test_constants_that_the_shape_rule_repeats(host):
+    f = declared_with_constants(host=host)
+    x = jnp.asarray([0.5, 1.5])
+
+    def run(x):
+        result = f(x)
+        assert result["name"] == "square"
+        assert result["none"] is None
+        return result["y"][0] * result["n"]  # 2 x²
+
+    np.testing.assert_allclose(run(x), 2 * x * x)
+    np.testing.assert_allclose(jax.jit(run)(x), 2 * x * x)
+    np.testing.assert_allclose(jax.jit(jax.jacrev(run))(x), np.diag(4 * x))
+    np.testing.assert_allclose(jax.jacfwd(run)(x), np.diag(4 * x))
+    slopes = jax.vmap(jax.grad(lambda x: run(x).sum()))(jnp.stack([x, 2 * x]))
+    np.testing.assert_allclose(slopes, [4 * x, 8 * x])
+    rc.batch_rule.define(f)(
+        lambda size, batched, x, n=2: (f(x, n), {**BATCHED, "y": [True]})
+    )
+    np.testing.assert_allclose(jax.vmap(run)(jnp.stack([x, 2 * x]))[1], 8 * x * x)
+
+
+def test_constants_that_the_shape_rule_gets_wrong():
+    f = declared_with_constants(host=False)
+    match = r"must return what its shape rule promises.*'n': 2.*but got 3, 'square'"
+    with pytest.raises(rules_jax.RuleOutputError, match=match):
+        f(jnp.asarray([0.5]), 3)
 
 
 def test_views_and_buffers_that_the_function_keeps():
