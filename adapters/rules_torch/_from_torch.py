@@ -220,8 +220,8 @@ class _Flat:
 _LEAVES = Opener((Tensor, float, complex))
 _DATA = (
     "{} must have a result whose shapes and numbers do not depend on the data of its "
-    "arguments where another framework traces or batches it. Return tensors without item() "
-    "or float(), and take torch.where in place of if."
+    "arguments where another framework traces or batches it. Return tensors without "
+    "item() or float(), and take torch.where in place of if."
 )
 _NOT_CONSTANT = (
     "{} must return tensors where its result depends on its arguments, but got a "
