@@ -26,8 +26,9 @@ from .captured_variables import bound_to, content
 from .code_names import cell_value, names_read
 from .expected_values import expecting, sample
 from .functions_in import PLAIN, functions_in, is_function
-from .outside_states import states
+from .outside_states import may_read, states
 from .read_places import Place, Search
+from .read_trail import Trail
 from .value_facts import Facts
 
 __all__ = ["Reads", "reads_of"]
@@ -74,6 +75,7 @@ class Reads:
         self._alive = Facts()  # what was looked at, whose ids stay valid
         self._cells: dict[int, tuple[CellType, Any]] = {}
         self._own = _own_of(functions)
+        self._trail: Trail | None = None  # of what is as it was
         self.was = self._now(self._alive, self._cells)
         self.varies |= bool(self._cells)
 
@@ -86,15 +88,25 @@ class Reads:
 
         Counters, logs and caches: no call depends on them.
         """
+        if self._holds():
+            return
         now = self._now(self._alive)
         self._own |= {x for x in {*now, *self.was} if now.get(x) != self.was.get(x)}
 
     def changed(self) -> str | None:
         """The expression of a place that is not as it was, or None."""
+        if self._holds():
+            return None
         now = self._now(Facts())
         paths = {*now, *self.was} - self._own
         changed = sorted(x for x in paths if now.get(x) != self.was.get(x))
+        if changed:
+            self._trail = None
         return changed[0][0] if changed else None
+
+    def _holds(self) -> bool:
+        """Whether a search would find what the last one found, which counts as then."""
+        return self._trail is not None and self._trail.holds()
 
     def refuse_changes(self, label: str) -> None:
         """Raise an error if something was changed, captured variables included.
@@ -166,7 +178,8 @@ class Reads:
             if not self._captured and not is_outside(place, held):
                 continue
             facts.keep(owner)
-            found[path, id(owner)] = facts.of(value)
+            key = path, id(owner)  # of several values, as the defaults of a function
+            found[key] = (*found.get(key, ()), facts.of(value))
             self.varies |= not _is_library(value)
         outside = states(search.words, search.codes, facts.texts)
         for path, state in outside:
@@ -176,7 +189,15 @@ class Reads:
             found.update(_named_functions(f, hidden, facts, set()))
         for x in self.objects:
             found[f"{_OBJECT} {type(x).__qualname__}", id(x)] = facts.of(x)
+        self._trail = search.trail if self._is_plain(search) else None
         return found
+
+    def _is_plain(self, search: Search) -> bool:
+        """Whether the look-ups of a search decide what it finds."""
+        if self.objects or not self._captured or not search.trail.plain:
+            return False
+        is_settled = "flags" not in search.words
+        return is_settled and not may_read(search.words, search.codes)
 
     def _places(
         self, search: Search, held: dict[int, Any], facts: Facts

@@ -6,7 +6,7 @@ import decimal
 import locale
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, product
 from types import CodeType
 from typing import Any
@@ -14,7 +14,7 @@ from zlib import crc32
 
 from .code_names import codes
 
-__all__ = ["states"]
+__all__ = ["may_read", "states"]
 
 # By the names in code that read them: an expression, and its value.
 STATES: list[tuple[frozenset[str], str, Callable[[], Any]]] = [
@@ -51,6 +51,17 @@ READERS = frozenset({
 MOST, PAIRS, LARGEST = 200, 2_000, 1 << 20
 
 
+def may_read(words: set[str], everything: list[CodeType]) -> bool:
+    """Whether code may read a setting or a file; arguments as those of `states`."""
+    if any(not words.isdisjoint(names) for names, _, _ in STATES):
+        return True
+    return _reads_files(part for code in everything for part in codes(code))
+
+
+def _reads_files(everything: Iterable[CodeType]) -> bool:
+    return any(not READERS.isdisjoint(code.co_names) for code in everything)
+
+
 def states(
     words: set[str], everything: list[CodeType], texts: set[str]
 ) -> Iterator[Any]:
@@ -65,7 +76,7 @@ def states(
         if not words.isdisjoint(names):
             yield path, state()
     inner = [part for code in everything for part in codes(code)]
-    if any(not READERS.isdisjoint(code.co_names) for code in inner):
+    if _reads_files(inner):
         constants = (c for code in inner for c in code.co_consts if type(c) is str)
         for path in sorted(_paths({*texts, *constants})):
             yield f"the file {path!r}", _state_of(path)

@@ -38,6 +38,7 @@ from rules_core._primitives.primitive import Primitive
 
 from .code_names import cell_value, names_read
 from .functions_in import functions_in
+from .read_trail import Trail
 
 __all__ = ["Place", "Search", "attribute_of_class", "places_read"]
 
@@ -109,6 +110,7 @@ class Search:
         written: As for `places_read`.
 
     Attributes:
+        trail: The look-ups by which it found what it did.
         words: The names in all code that was visited.
         codes: This code.
         classes: Classes of the program that the code may reach, by their ids.
@@ -117,6 +119,7 @@ class Search:
 
     def __init__(self, everything: bool, written: set[str]) -> None:
         self.everything, self.written = everything, written
+        self.trail = Trail()
         self.seen: dict[Any, Any] = {}
         self.inside: dict[int, Any] = {}  # instances
         self.closed: dict[int, bool] = {}  # classes and modules, by their ids
@@ -202,6 +205,7 @@ class Search:
 
     def of(self, f: Any) -> Iterator[Place]:
         self.roots.add(root_of(f if isinstance(f, FunctionType | type) else type(f)))
+        self.trail.value(f)
         if isinstance(f, type):
             yield from self.follow(f.__name__, f, None, frozenset(), None)
         elif isinstance(f, FunctionType):
@@ -243,6 +247,7 @@ class Search:
         if f in self.seen:
             return
         self.seen[f] = f
+        self.trail.function(f)
         cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
         if is_closed(root_of(f)):  # as a decorator of the standard library
             yield from self.held_by(cells)
@@ -259,6 +264,9 @@ class Search:
             self.written |= names.written
         for name, attribute in names.variables:
             owner: Any = cells.get(name)
+            if owner is None:
+                self.trail.entry(f.__globals__, name)
+                self.trail.entry(vars(builtins), name)
             if owner is None and name in f.__globals__:
                 owner, value = f.__globals__, f.__globals__[name]
             elif owner is not None:
@@ -272,6 +280,7 @@ class Search:
             yield from (place for place in found if direct or place.value is not value)
         for name in names.modules:
             module = sys.modules.get(name)
+            self.trail.entry(sys.modules, name)
             yield from self.follow(name, module, None, names.attributes, None)
         if captured:
             given = (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())
@@ -293,6 +302,7 @@ class Search:
     ) -> Iterator[Place]:
         """The places that code with these names reads of a value, or its attribute."""
         x = x.fun if isinstance(x, Primitive) else x
+        self.trail.value(x)
         self.has_class_methods |= isinstance(x, classmethod)
         x = x.__func__ if isinstance(x, UNWRAPPED) else x
         wanted = names if attribute is None else {attribute}
@@ -384,6 +394,8 @@ class Search:
             yield Place(path, None, base)
             if self._is_closed(base):
                 continue
+            for name in wanted:
+                self.trail.entry(vars(base), name)
             special = {*_special_methods(base)} if isinstance(base, type) else set()
             if isinstance(owner, type) and not self.may_make(owner):
                 special -= MAKING
