@@ -211,7 +211,7 @@ class Rated:
         "instance": Rated(),
         "class": Rated,
         "objects": np.array([[1.0], None], object),
-        "structured": np.ma.masked_array([1.0, 2.0], [0, 1]),
+        "structured": np.ma.masked_array([1.0, 2.0], [False, True]),
     }.items(),
 )
 def test_other_values_are_searched(name, value, monkeypatch):
