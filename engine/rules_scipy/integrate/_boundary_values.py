@@ -38,8 +38,9 @@ from rules_scipy.interpolate import CubicHermiteSpline
 
 from ._collocation import array_of, collocated, parts_of_solution, rates
 from ._initial_values import Unknown, as_state, as_time
-from ._moving_jumps import if_unmoved, known_path_run
+from ._moving_jumps import if_unmoved
 from ._quadrature import DECLARED
+from ._searches import known_path_run
 from ._trajectories import carried, in_dtype
 
 __all__ = ["solve_bvp"]

@@ -22,10 +22,12 @@ from rules_scipy._functions import Function, Run, if_converged, like, stacked
 
 from ._integrals import integral
 from ._jumps import jumps, rows_of
-from ._moving_jumps import ERRORS, SMALL, mark
+from ._moves import mark
+from ._panels import panels_of
 from ._quadrature import DECLARED
 from ._resolved import remembered
 from ._runs import ROOM, SEEN
+from ._searches import small_for
 
 __all__ = ["component", "mapped", "tanhsinh"]
 
@@ -135,7 +137,7 @@ def _run(given: dict[str, Any], in_numpy: bool) -> Run:
     """
     settings = {
         "given": given, "in_numpy": in_numpy, "name": "tanhsinh",
-        "jumps": Run(_along_line, 0, small=_small(given["rtol"] or 0.0)),
+        "jumps": Run(_along_line, 0, rtol=given["rtol"] or 0.0),
     }  # fmt: skip
     vectors = Run(_by_tanhsinh, 4, None, of_vector=True, **settings)
     return Run(_by_tanhsinh, 4, None, vectors=vectors, of_vector=False, **settings)
@@ -214,12 +216,6 @@ def component(parts: Any, i: int, a: float, b: float, given: Any, rtol: float) -
 # jumps: looked for in the variable in which the integrand has no singular ends
 
 _PLACES = np.linspace(-3.0, 3.0, 97)
-# The largest part of a function that counts as none, however rough the integral.
-_MOST = 1e-3
-
-
-def _small(rtol: float) -> float:
-    return max(SMALL, min(ERRORS * rtol, _MOST))
 
 
 def _along_line(settings: Any, functions: Any, a: Any, b: Any, *leaves: Any) -> Any:
@@ -231,7 +227,8 @@ def _along_line(settings: Any, functions: Any, a: Any, b: Any, *leaves: Any) -> 
             x, weight = _transformed(t, low, high)
             return weight * np.ravel(np.asarray(call(x, *given)))
 
-    for jump in jumps(rows_of(value), _PLACES, settings["small"]):
+    small = small_for(settings["rtol"], value, (0.0,))
+    for jump in jumps(rows_of(value), panels_of(_PLACES), small):
         mark(flags, jump, leaves, value)
     return flags, 1, (), {}
 

@@ -36,9 +36,17 @@ from rules_scipy._solvers import value_backwards, value_forwards
 from rules_scipy._weights import uneven
 from rules_scipy.special._declare import strong
 
-from ._moving_jumps import if_at_rest, integrand_run, moved_by, unless_moved
+from ._moving_jumps import (
+    along_limit,
+    at_limit,
+    if_at_rest,
+    jumps_at_limits,
+    moved_by,
+    unless_moved,
+)
 from ._regions import points_like
 from ._runs import face_run, of_derivative, places_of, seen_in, vector_run
+from ._searches import integrand_run, limits_run
 
 __all__ = ["integral"]
 
@@ -88,8 +96,15 @@ def integral_rrule(
         dfun, dargs = _of_parameters(config, fun, args, (a, b), run, size, dy)
         at_end = _at_faces if _is_box(a) else _at_end
         where = (a, b), run, size
-        da = rc.thunk(lambda: at_end(config, fun, args, a, -dy, *where))
-        db = rc.thunk(lambda: at_end(config, fun, args, b, dy, *where))
+
+        def at(i: int, x: Any, dy: Any) -> Any:
+            d = at_end(config, fun, args, x, dy, *where)
+            if isinstance(d, rc.AbstractZero):
+                return d
+            flags = _at_limits(fun, args, (a, b), run)
+            return at_limit(d, flags[i], _name(run))
+
+        da, db = rc.thunk(lambda: at(0, a, -dy)), rc.thunk(lambda: at(1, b, dy))
         return none, dfun, dargs, da, db, none, none
 
     return results, integral_pullback
@@ -143,12 +158,20 @@ def _complexes(x: Any) -> Any:
 
 def _moving(fun: Any, args: Any, limits: Any, run: Any) -> Any:
     """What moves a jump of the integrand, or of a derivative's, where kinks jump."""
+    return _looked_for(moved_by, fun, args, limits, integrand_run(run))
+
+
+def _at_limits(fun: Any, args: Any, limits: Any, run: Any) -> Any:
+    """Whether the integrand jumps at each limit."""
+    return _looked_for(jumps_at_limits, fun, args, limits, limits_run(run))
+
+
+def _looked_for(look: Any, fun: Any, args: Any, limits: Any, run: Any) -> Any:
     lower = like(limits[0], limits[0], args, fun)
-    upper = like(limits[1], lower, args, fun)
-    run, ends = integrand_run(run), (lower, upper)
+    ends = lower, like(limits[1], lower, args, fun)
     if not _is_box(lower):
-        return moved_by(_called, fun, args, ends, (lower,), run)
-    return moved_by(_along_lines, fun, args, ends, (points_like(lower),), run)
+        return look(_called, fun, args, ends, (lower,), run)
+    return look(_along_lines, fun, args, ends, (points_like(lower),), run)
 
 
 def _name(run: Any) -> str:
@@ -243,10 +266,11 @@ def integral_frule(
         flags = _moving(fun, args, (a, b), run)
         dy = if_at_rest(dy, flags, [None, *found], _name(run))
     along_end = _along_faces if _is_box(a) else _along_end
-    for x, dx, sign in ((a, da, -1.0), (b, db, 1.0)):
+    for i, (x, dx, sign) in enumerate(((a, da, -1.0), (b, db, 1.0))):
         if not isinstance(dx, rc.AbstractZero):
             moved = along_end(config, fun, args, x, dx, (a, b), run, size)
-            dy = dy + sign * moved
+            flags = _at_limits(fun, args, (a, b), run)
+            dy = dy + sign * along_limit(moved, flags[i], _name(run))
     return results, (dy, *[rc.ZeroTangent()] * (len(results) - 1))
 
 

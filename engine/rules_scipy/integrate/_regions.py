@@ -10,16 +10,16 @@ import numpy as np
 import rules_core as rc
 from rules_scipy._functions import Run
 
-from ._jumps import jumps, rows_of
-from ._moving_jumps import ERRORS, SMALL, mark
+from ._jumps import jump_at_end, jumps, rows_of
+from ._moves import mark
+from ._panels import panels_of
+from ._searches import small_for
 
-__all__ = ["points_like", "region_run"]
+__all__ = ["faces_run", "points_like", "region_run"]
 
 # Lines through a box of several dimensions that are looked along together, and how many
 # places there are on them; and on the line of a box of one dimension.
 _LINES, _PLACES, _PLACES_ALONE = 6, 24, 64
-# The largest part of a function that counts as none, however rough the integral.
-_MOST = 1e-3
 _GOLDEN = 0.6180339887498949
 
 
@@ -34,9 +34,14 @@ def region_run(epsrel: float = 0.0) -> Run:
     """Looks along lines through a box with the limits that it is called with.
 
     Args:
-        epsrel: The part of the function that may be an error of its own.
+        epsrel: The tolerance of the integral.
     """
-    return Run(_through_box, 0, small=max(SMALL, min(ERRORS * epsrel, _MOST)))
+    return Run(_through_box, 0, epsrel=epsrel)
+
+
+def faces_run() -> Run:
+    """Looks for jumps at the limits of a box."""
+    return Run(_at_faces, 0)
 
 
 def _through_box(settings: Any, functions: Any, a: Any, b: Any, *leaves: Any) -> Any:
@@ -44,13 +49,42 @@ def _through_box(settings: Any, functions: Any, a: Any, b: Any, *leaves: Any) ->
     low, high = np.minimum(a, b), np.maximum(a, b)
     count = _PLACES_ALONE if len(low) == 1 else _PLACES
     nodes = [float(u) for u in (np.arange(count) + 0.5) / count]
+    if np.all(np.isfinite([low, high])):
+        nodes = [0.0, *nodes, 1.0]
+    small = small_for(settings["epsrel"], call, (_middle(low, high), *leaves))
     for place in _bundles(len(low)):
 
         def value(u: float, given: Any = leaves, place: Any = place) -> Any:
             return np.ravel(np.asarray(call(_inside(place(u), low, high), *given)))
 
-        for jump in jumps(rows_of(value), nodes, settings["small"]):
+        for jump in jumps(rows_of(value), panels_of(nodes), small):
             mark(flags, jump, leaves, value)
+    return flags, 1, (), {}
+
+
+def _middle(low: Any, high: Any) -> Any:
+    """Places inside, by golden ratios: no two of them are in a line with an axis."""
+    n = len(low)
+    rows = np.arange(1 if n == 1 else _LINES)[:, None]
+    u = (0.5 + _GOLDEN * (1 + np.arange(n)) * (1 + rows)) % 1.0
+    return _inside(u, low, high)
+
+
+def _at_faces(settings: Any, functions: Any, a: Any, b: Any) -> Any:
+    call, flags = functions[0], np.zeros(2)
+    middle = _middle(np.minimum(a, b), np.maximum(a, b))
+    small = small_for(0.0, call, (middle,))
+    for k in range(len(a)):
+
+        def value(x: float, k: int = k) -> Any:
+            places = middle.copy()
+            places[:, k] = x
+            return np.array(call(places)).reshape(-1)
+
+        for i, (end, other) in enumerate(((a[k], b[k]), (b[k], a[k]))):
+            if np.isfinite(end):
+                jump = jump_at_end(rows_of(value), end, other, small)
+                flags[i] = flags[i] or jump is not None
     return flags, 1, (), {}
 
 
@@ -79,4 +113,4 @@ def _inside(u: Any, low: Any, high: Any) -> Any:
     width = np.where(below | above, 1.0, high - start)
     up, down = u / (1.0 - u), -(1.0 - u) / u
     far = np.where(below & above, up + down, np.where(above, up, down))
-    return start + width * np.where(below | above, far, u)
+    return np.clip(start + width * np.where(below | above, far, u), low, high)

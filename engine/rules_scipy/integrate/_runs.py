@@ -17,7 +17,7 @@ import rules_core as rc
 from rules_scipy._functions import Run
 
 from ._boxes import SEEN, by_box, nodes_of
-from ._regions import region_run
+from ._regions import faces_run, region_run
 from ._resolved import (
     REACHED,
     edges,
@@ -205,7 +205,8 @@ def _by_quad_vec(settings: Any, functions: Any, a: Any, b: Any) -> Any:
 
 def box_run(dimensions: int, form: Form, **options: Any) -> Run:
     """Integrates over boxes by `scipy.integrate.cubature`."""
-    own = {"name": "cubature", "jumps": region_run(options["rtol"])}
+    own = {"name": "cubature", "jumps": region_run(options["rtol"]),
+           "ends": faces_run()}  # fmt: skip
     given = {"dimensions": dimensions, "form": form, "options": options}
     return Run(by_box, 1, None, **given, **own)
 

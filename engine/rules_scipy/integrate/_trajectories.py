@@ -43,8 +43,9 @@ from rules_scipy._parameters import (
 )
 from rules_scipy._solvers import value_backwards, value_forwards
 
-from ._moving_jumps import if_at_rest, moved_by, path_run, unless_moved
+from ._moving_jumps import if_at_rest, moved_by, unless_moved
 from ._ode_numbers import Method, adjoint_run, states_run
+from ._searches import path_run
 
 __all__ = ["Problem", "carried", "in_dtype", "rate", "solved", "trajectory"]
 

@@ -35,16 +35,21 @@ have no derivative, and {missing} have no rule.
 The derivative of an integral is Leibniz's: the integral of the function's derivative,
 in `args` and in what functions capture, by SciPy's adaptive rules to the precision that
 is asked for, and the function at the limits; at an infinite limit it is zero. What
-moves a jump of the function has none: an error, NaN in traced code; split the integral
-at such a jump. A pulse between the nodes at which SciPy samples is in neither the value
-nor the derivative: give its place in `points`, or split the integral. The error
-estimate has derivative zero. Over a box (`cubature`) the limits' part is the integral
-over its faces. `fixed_quad` and `qmc_quad` are sums, which are differentiated; the
-points of `qmc_quad` are constants. `tanhsinh` integrates each element of its limits and
-`args` by itself; an integral that is zero needs `atol`, without which SciPy does not
-call it one. In NumPy programs SciPy takes `args` by its name alone, which has no rule
-there: capture parameters, or call `rules_scipy.integrate.tanhsinh`. So it is for
-`nsum`, whose limits and step have no derivative.
+moves a jump of the function has none, nor has a limit at which it jumps: an error, NaN
+in traced code; split the integral at the jump, with the function of one side in each
+part. So it is for second derivatives where a kink moves, whose slope jumps. A place
+that is steeper than SciPy's nodes can tell counts as a jump: tighten the tolerances. A
+jump below 1e-7 of the function nearby is not seen, in an integral of integrals
+(`dblquad`) one below ten tolerances. A pulse between the nodes at which SciPy samples
+is in neither the value nor the derivative: give its place in `points`, or split the
+integral. The error estimate has derivative zero. Over a box (`cubature`) the limits'
+part is the integral over its faces. `fixed_quad` and `qmc_quad` are sums, which are
+differentiated; the points of `qmc_quad` are constants. `tanhsinh` integrates each
+element of its limits and `args` by itself; an integral that is zero needs `atol`,
+without which SciPy does not call it one. In NumPy programs SciPy takes `args` by its
+name alone, which has no rule there: capture parameters, or call
+`rules_scipy.integrate.tanhsinh`. So it is for `nsum`, whose limits and step have no
+derivative.
 
 Solutions of initial value problems have derivatives in the start, the parameters, both
 ends of the time span and the times that are asked for; so have the times and states of
