@@ -184,7 +184,7 @@ def spec_of(
         templates.append(template)
     *heads, tail = templates
     if primitive.host:
-        leaves = settle(leaves)
+        leaves = settle(primitive.fun, leaves)
     if rules is None:
         rules = _find_rules(primitive, heads, tail, leaves)
     # What is known of a call may depend on defaults, which the program may change.

@@ -181,10 +181,13 @@ def broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 
 def elementwise_shape_rule(fun: Callable[..., Any]) -> Callable[..., Any]:
     """Shapes broadcast; the widest floating argument decides the dtype."""
+    is_ufunc = is_plain_ufunc(fun)
 
-    def elementwise_shapes(*args: Any, **_kw: Any) -> Any:
+    def elementwise_shapes(*args: Any, **kw: Any) -> Any:
         import numpy as np
 
+        if is_ufunc:
+            _check_ufunc_call(fun, args, kw)
         arrays = [a for a in args if isinstance(a, ShapeDtype)]
         shape = np.broadcast_shapes(*(a.shape for a in arrays))
         numbers = {type(a) for a in args if isinstance(a, (float, complex))}
@@ -209,15 +212,11 @@ def ufunc_shape_rule(fun: Any) -> Callable[..., Any]:
     def ufunc_shapes(*args: Any, **kw: Any) -> Any:
         import numpy as np
 
-        if kw:
-            message = (
-                f"{describe(fun)} has no shape rule for calls with {', '.join(kw)}. "
-                "Call it without, or define a shape_rule."
-            )
-            raise UnsupportedError(message)
+        _check_ufunc_call(fun, args, kw)
         shape = np.broadcast_shapes(*(getattr(a, "shape", ()) for a in args))
         weak = (int, float, complex)
         kinds = [getattr(a, "dtype", type(a)) for a in args]
+        kinds = [np.dtype(bool) if kind is bool else kind for kind in kinds]
         if all(kind in weak for kind in kinds):
             kinds = list(map(np.dtype, kinds))
         dtypes = fun.resolve_dtypes((*kinds, *(None,) * fun.nout))[fun.nin :]
@@ -225,6 +224,19 @@ def ufunc_shape_rule(fun: Any) -> Callable[..., Any]:
         return outs[0] if fun.nout == 1 else outs
 
     return ufunc_shapes
+
+
+def _check_ufunc_call(fun: Any, args: Sequence[Any], kw: Any) -> None:
+    """Raise an error for options, and for other arguments than the ufunc's."""
+    if kw:
+        message = (
+            f"{describe(fun)} has no shape rule for calls with {', '.join(kw)}. "
+            "Call it without, or define a shape_rule."
+        )
+        raise UnsupportedError(message)
+    if len(args) != fun.nin:
+        message = f"{describe(fun)} takes {fun.nin} arrays, but got {len(args)}."
+        raise UnsupportedError(message)
 
 
 def elementwise_batch_rule(fun: Callable[..., Any]) -> Callable[..., Any]:

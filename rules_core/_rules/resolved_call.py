@@ -22,6 +22,7 @@ from rules_core._tangents.canonical import tangent_type, zero_tangent
 from rules_core._tangents.containers import Tangent, backing
 from rules_core._tangents.leaves import is_numpy
 from rules_core._tangents.project import materialise
+from rules_core._tangents.structure import structure
 from rules_core._tangents.thunks import AbstractThunk
 from rules_core._tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 
@@ -85,7 +86,7 @@ class RuleCall:
         table = find_table(self.rule.key)
         handle = None if table is None else table.primitive
         keep = None if handle is None else handle.keep
-        if keep is None or (is_array(y) and not is_numpy(y)):
+        if keep is None or _has_framework_array(y):
             return y
         return keep(y, self.args, self.kwargs)
 
@@ -97,6 +98,14 @@ class RuleCall:
             CotangentNameError: A name is not that of an argument.
         """
         return ordered_cotangents(self.rule, result, self.cotangent_count, self.args)
+
+
+def _has_framework_array(y: Any) -> bool:
+    """Whether a result has an array of a framework, which compares it itself."""
+    if is_array(y):
+        return not is_numpy(y)
+    level = structure(y)
+    return level is not None and any(map(_has_framework_array, level.values))
 
 
 class RRuleCall(RuleCall):

@@ -4,6 +4,8 @@ A result of integers where floats were promised has no tangent, so that the func
 rule would be lost without an error.
 """
 
+from operator import itemgetter
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -272,3 +274,39 @@ def test_an_array_that_torch_does_not_have_is_named():
     f = rc.primitive(lambda x: x.astype(str), host=True)
     with pytest.raises(rc.UnsupportedError, match="must return numbers"):
         f(torch.tensor(X))
+
+
+SEVERAL = {
+    "tuple": lambda a, b: (a, b),
+    "list": lambda a, b: [a, b],
+    "dict": lambda a, b: {"second": b, "first": a},
+    "nested": lambda a, b: (a, (b,)),
+}
+
+
+@pytest.mark.covering(every=7)
+@pytest.mark.parametrize(
+    "number", [0.4, 2, True, np.float64(0.4), [0.4]], ids=lambda x: type(x).__name__
+)
+@pytest.mark.parametrize("container", SEVERAL)
+@pytest.mark.parametrize("host", REVERSE)
+def test_rules_of_several_results_beside_numbers(host, container, number):
+    """A call of traced arrays and of numbers, for which a promise is known too."""
+    pack = SEVERAL[container]
+
+    def own(x, m):
+        k = m[0] if isinstance(m, list) else m
+        return pack(x * k, x + k)
+
+    f = rc.primitive(own, host=True, out=lambda x, m: pack(x, x))
+
+    first = itemgetter("first" if container == "dict" else 0)
+
+    @rrule.define(f)
+    def rule(x, m):
+        k = m[0] if isinstance(m, list) else m
+        return f(x, m), lambda dy: (NoTangent(), first(dy) * k, rc.ZeroTangent())
+
+    found = REVERSE[host](lambda x: first(f(x, number)).sum())
+    k = number[0] if isinstance(number, list) else number
+    np.testing.assert_allclose(found, np.full(3, float(k)))

@@ -117,6 +117,9 @@ class HostPrimal:
         if not all(_is_sequence(out) for _, out in self._promised.values()):
             message = "its result is neither an array nor a tuple or list of arrays"
             raise Undeclared(message)
+        if self.primitive.copy_in:
+            message = "copy_in= says that it writes to its arguments"
+            raise Undeclared(message)
         for aval in avals:
             if dtypes.issubdtype(aval.dtype, dtypes.extended) or aval.dtype.kind == "V":
                 message = f"NumPy has no numbers of dtype {aval.dtype}"
@@ -157,6 +160,8 @@ class HostPrimal:
         for aval in avals:
             if dtypes.issubdtype(aval.dtype, dtypes.prng_key):
                 raise rc.UnsupportedError(_key_text(self.spec.name))
+            if not all(isinstance(n, int) for n in aval.shape):
+                raise rc.UnsupportedError(_length_text(self.spec.name, aval))
         key = tuple((tuple(a.shape), np.dtype(a.dtype)) for a in avals)
         found = self._promised.get(key)
         if found is None:
@@ -274,6 +279,15 @@ def _key_text(name: str) -> str:
     return (
         f"the host function {name} is called with a random key of JAX, which NumPy "
         "does not have. Pass jax.random.key_data(key), or numbers drawn from it."
+    )
+
+
+def _length_text(name: str, aval: Any) -> str:
+    return (
+        f"the host function {name} is traced for an array of shape {aval.shape}, but "
+        "it runs in this process, on arrays of known lengths, and cannot be exported. "
+        "Export the parts before and after the call, or replace the function by one in "
+        "array-API code."
     )
 
 

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import tree_util
+from jax.dtypes import canonicalize_dtype
 
 from rules_jax import _compat
 
@@ -188,17 +189,34 @@ def split(tree: Any) -> tuple[list[Any], Template]:
     return arrays, Template(treedef, places)
 
 
-def settle(arrays: list[Any]) -> list[Any]:
+def settle(fun: Any, arrays: list[Any]) -> list[Any]:
     """Weakly typed floats in the widest precision of the others.
 
     What JAX's arithmetic does with them, done before NumPy, which has no weak types,
-    sees them.
+    sees them. Weakly typed integers of a ufunc have the type that it gives to Python's.
     """
+    if isinstance(fun, np.ufunc) and not fun.signature and len(arrays) == fun.nin:
+        arrays = _settled_integers(fun, arrays)
     strong = [x.dtype for x in arrays if has_tangent(x) and not _is_weak(x)]
     if not strong:
         return arrays
     real = max((jnp.finfo(dtype) for dtype in strong), key=lambda info: info.bits).dtype
     return [_settled(x, real) if has_tangent(x) and _is_weak(x) else x for x in arrays]
+
+
+def _settled_integers(ufunc: Any, arrays: list[Any]) -> list[Any]:
+    weak = [x.dtype.kind == "i" and _is_weak(x) for x in arrays]
+    if all(weak) or not any(weak):
+        return arrays
+    given = [int if w else x.dtype for x, w in zip(arrays, weak, strict=True)]
+    try:
+        dtypes = ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout))
+    except TypeError:  # it has no such loop, as other code says better
+        return arrays
+    return [
+        x.astype(canonicalize_dtype(dtype)) if w else x
+        for x, w, dtype in zip(arrays, weak, dtypes, strict=False)
+    ]
 
 
 def _is_weak(x: Any) -> bool:

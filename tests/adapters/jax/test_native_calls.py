@@ -13,6 +13,7 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
+import numba
 import numpy as np
 import pytest
 import scipy
@@ -25,7 +26,7 @@ from rules_core.testing import check_rule
 from rules_jax._host import call as host_calls
 from rules_jax._host.native import available
 from rules_jax._host.native.library import register
-from rules_jax._host.native.native_call import native_call
+from rules_jax._host.native.native_call import _loop, native_call
 from rules_jax._host.native.ufunc_loops import loop_of_ufunc
 from rules_scipy import special
 from tests.adapters.jax.devices import DEVICES, ROOT
@@ -149,6 +150,56 @@ def test_dtypes_are_chosen_as_numpy_chooses_them():
         assert same_bits(call(args[1]), want), args
 
 
+def test_integers_of_python_adapt_as_in_numpy():
+    for ufunc, x, n in (
+        (np.add, np.int32([1, 2]), -1),
+        (np.multiply, np.float32([1, 2]), 2),
+        (np.bitwise_and, np.uint64([5, 2]), 3),
+        (np.power, np.int8([1, 2]), 2),
+        (np.true_divide, np.int32([1, 2]), 2),
+        (np.ldexp, np.float32([1, 2]), 3),
+        (np.add, np.complex64([1, 2]), 3),
+        (np.logical_or, X > 1, 2),
+        (np.add, X, True),
+    ):
+        f = rc.primitive(ufunc, host=True)
+        want = ufunc(x, n)
+        for call in (f, jax.jit(f), jax.jit(f, static_argnums=1)):
+            assert same_bits(call(x, n), want), ufunc
+
+
+def test_threads_share_loops_that_start_none():
+    vectorize = numba.vectorize
+    own = vectorize(["f8(f8)"])(lambda x: x + 1)
+    several = vectorize(["f8(f8)"], target="parallel")(lambda x: x + 1)
+    double = (np.dtype(float),)
+    assert native_call_loop(own, double).splits
+    assert native_call_loop(np.exp, double).splits
+    assert native_call_loop(scipy.special.expit, double).splits
+    assert not native_call_loop(several, double).splits
+
+
+def native_call_loop(ufunc, given):
+    return _loop(ufunc, "f", given, available.library())
+
+
+@pytest.mark.filterwarnings("ignore::rules_core.RuleSkippedWarning")
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: special.kv(0.3, x, dtype=np.float32), "for calls with dtype"),
+        (lambda x: special.kv(v=0.3, z=x), "for calls with v, z"),
+        (lambda x: special.expit(x, where=x > 1), "for calls with where"),
+        (lambda x: special.kv(x), "kv takes 2 arrays, but got 1"),
+        (lambda x: special.kv(x, x, x), "kv takes 2 arrays, but got 3"),
+    ],
+)
+def test_other_calls_of_ufuncs_are_errors(call, text):
+    for run in (call, jax.jit(call)):
+        with pytest.raises(rc.UnsupportedError, match=text):
+            run(jnp.asarray(X))
+
+
 @pytest.mark.usefixtures("only_native", "x32")
 def test_single_precision_mode():
     x = X.astype(np.float32)
@@ -221,6 +272,13 @@ def plain(x):
     return np.exp(x)
 
 
+@numba.guvectorize(["(f8[:], f8[:])"], "(n)->(n)", writable_args=("x",))
+def taken(x, out):
+    for i in range(x.shape[0]):
+        out[i] = x[i]
+        x[i] = -1.0
+
+
 REASONS = {
     "python": (
         lambda: rc.primitive(lambda x: x + 1, host=True, elementwise=True),
@@ -245,6 +303,40 @@ REASONS = {
         ),
         (X,),
         "its loop makes float64, and the shape rule promises float32",
+    ),
+    "an axis of its results alone": (
+        lambda: rc.primitive(
+            lambda A: np.linalg.svd(A, compute_uv=False),
+            host=True,
+            out="(m,n)->(n)",
+            native=np.linalg._umath_linalg.svd,
+        ),
+        (np.outer(X, X[:3]) + np.eye(5, 3),),
+        "the axis p of its results is no axis of an argument",
+    ),
+    "declared to write": (
+        lambda: rc.primitive(
+            lambda x: x + 1, host=True, out="x", copy_in=True, native=np.negative
+        ),
+        (X,),
+        "copy_in= says that it writes to its arguments",
+    ),
+    "writes": (
+        lambda: rc.primitive(
+            lambda x: taken(x.copy()), host=True, out="(n)->(n)", native=taken
+        ),
+        (X,),
+        "it writes to its arguments",
+    ),
+    "null": (
+        lambda: rc.primitive(
+            plain,
+            host=True,
+            elementwise=True,
+            native=ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(),
+        ),
+        (X,),
+        "its address is NULL",
     ),
     "names": (
         lambda: rc.primitive(
@@ -394,6 +486,9 @@ def test_threads():
 def test_export_names_the_function():
     with pytest.raises(NotImplementedError, match="the host function kv runs in this"):
         jax.export.export(jax.jit(lambda x: kv(1, x)))(X)
+    x = jax.ShapeDtypeStruct(jax.export.symbolic_shape("n"), float)
+    with pytest.raises(rc.UnsupportedError, match="host function expit .* exported"):
+        jax.export.export(jax.jit(special.expit))(x)
 
 
 def test_without_jit():

@@ -58,6 +58,9 @@ def loop_of_c_function(function: Any, name: str, found: Library) -> Loop:
         Undeclared: Its types are not declared, or others than doubles or floats.
     """
     address, result, arguments = _declared(function)
+    if not address:
+        message = f"{_CURE}, but its address is NULL"
+        raise Undeclared(message)
     kinds = {result, *arguments}
     if len(kinds) != 1 or not kinds <= _TYPES.keys() or not 1 <= len(arguments) <= MOST:
         shown = f"{result} ({', '.join(arguments)})"

@@ -94,6 +94,11 @@ class Loop:
         if len(self.dtypes) > OPERANDS or sum(map(len, self.cores)) > CORES:
             message = f"it has more than {OPERANDS} arrays, or {CORES} core axes"
             raise Undeclared(message)
+        given = {*chain(*self.cores[: self.nin])}
+        own = [x for x in chain(*self.cores) if x not in given and type(x) is str]
+        if own:  # NumPy computes its length, in a function of the ufunc
+            message = f"the axis {own[0]} of its results is no axis of an argument"
+            raise Undeclared(message)
 
     @property
     def nout(self) -> int:

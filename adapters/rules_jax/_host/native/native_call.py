@@ -144,14 +144,19 @@ def native_call(
 
 
 def _loop(function: Any, name: str, given: tuple[Any, ...], found: Library) -> Loop:
-    function = getattr(function, "ufunc", function)  # what numba.vectorize makes
-    if isinstance(function, np.ufunc):
+    if getattr(getattr(function, "gufunc_builder", None), "writable_args", None):
+        message = "it writes to its arguments"
+        raise Undeclared(message)
+    ufunc = getattr(function, "ufunc", function)  # what numba.vectorize makes
+    if isinstance(ufunc, np.ufunc):
+        serial = ufunc is not function  # targets with threads make a bare ufunc
+        function = ufunc
         if len(given) != function.nin:
             message = (
                 f"it takes {function.nin} arguments, but the call has {len(given)}"
             )
             raise Undeclared(message)
-        return loop_of_ufunc(function, given)
+        return loop_of_ufunc(function, given, serial)
     if is_c_function(function):
         return loop_of_c_function(function, name, found)
     message = f"{type(function).__name__} is no ufunc and no C function"

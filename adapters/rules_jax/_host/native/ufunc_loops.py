@@ -38,17 +38,23 @@ _pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char
 )
 
 
-@made_once
-def loop_of_ufunc(ufunc: Any, given: tuple[Any, ...]) -> Loop:
+def loop_of_ufunc(ufunc: Any, given: tuple[Any, ...], serial: bool = False) -> Loop:
     """The loop for arguments of these types.
 
     Args:
         ufunc: The ufunc.
         given: For each input a dtype, or `int`, `float`, `complex` for a Python number.
+        serial: Whether its loops are known to start no threads themselves; those of
+            NumPy and SciPy are.
 
     Raises:
         Undeclared: It has none that can be called without the interpreter.
     """
+    return _loop(ufunc, given, serial)
+
+
+@made_once
+def _loop(ufunc: Any, given: tuple[Any, ...], serial: bool) -> Loop:
     if not hasattr(ufunc, "_get_strided_loop"):
         message = "this NumPy has no interface for the loops of ufuncs"
         raise Undeclared(message)
@@ -64,20 +70,21 @@ def loop_of_ufunc(ufunc: Any, given: tuple[Any, ...]) -> Loop:
         raise Undeclared(message) from error
     numbers = not all(isinstance(x, np.dtype) for x in given)  # float == np.float64
     if numbers or given != dtypes[: ufunc.nin]:
-        return _same(loop_of_ufunc(ufunc, dtypes[: ufunc.nin]), dtypes)
+        return _same(_loop(ufunc, dtypes[: ufunc.nin], serial), dtypes)
     info = _read(capsule)
     if info.requires_pyapi != b"\0" or any(x.hasobject for x in dtypes):
         message = "its loop for these arguments needs the interpreter"
         raise Undeclared(message)
+    identity = stable_name(ufunc, _MODULES)
     return Loop(
         ufunc.__name__,
-        stable_name(ufunc, _MODULES),
+        identity,
         dtypes,
         ufunc.nin,
         signature=ufunc.signature,
         addresses={x: getattr(info, x) or 0 for x in ("strided", "context", "aux")},
         alive=(ufunc, capsule),
-        splits=ufunc.signature is None,
+        splits=ufunc.signature is None and (serial or identity is not None),
     )
 
 
