@@ -52,6 +52,7 @@ from rules_core._hosts.layouts import (
     unflatten,
 )
 from rules_core._hosts.read_places import Place, places_read
+from rules_core._hosts.rule_reads import ConstantReads, reads_of_rule
 from rules_core._hosts.tangent_leaves import (
     build as build_tangent,
     read as read_tangent,
@@ -88,6 +89,7 @@ __all__ = [
     "PACKS",
     "SELECTION",
     "ByIdentity",
+    "ConstantReads",
     "FlatCall",
     "Framework",
     "Location",
@@ -134,6 +136,7 @@ __all__ = [
     "read_tangent",
     "read_types",
     "reads_of",
+    "reads_of_rule",
     "reasons",
     "rebinds",
     "refuse_moving_constant",

@@ -28,7 +28,8 @@ __all__ = [
     "is_fake", "is_legacy_batched", "is_of_parameter", "is_pushing_at", "is_symbol",
     "is_traced", "is_view", "is_view_without_history", "is_wrapped",
     "keep_out_of_graphs", "lacks_data", "leaving_the_graph", "let_go", "lowered_to",
-    "noting_down", "noting_down_programs", "older_vmap_active", "owns_its_memory",
+    "noting_down", "noting_down_programs", "older_vmap_active", "outside_of_transforms",
+    "owns_its_memory",
     "root", "run_as_it_is", "scripting", "set_forward_enabled", "strip_tangent",
     "take_older_batch_dim", "tangent_here", "tracing_or_transforming",
     "unwrap_dead", "unwrapped", "was_written_to", "will_execute", "with_memory",
@@ -121,7 +122,7 @@ _GRAD, _JVP = _Kind.Grad.value, _Kind.Jvp.value  # comparing these takes less ti
 _pop: Callable[[], AbstractContextManager[Any]] = _find(
     "_functorch.pyfunctorch.temporarily_pop_interpreter_stack"
 )
-_outside: Callable[[], AbstractContextManager[Any]] = _find(
+outside_of_transforms: Callable[[], AbstractContextManager[Any]] = _find(
     "_functorch.pyfunctorch.temporarily_clear_interpreter_stack"
 )
 _fake: type = _find("_subclasses.fake_tensor.FakeTensor")
@@ -329,7 +330,7 @@ def has_tangent(x: Tensor) -> bool:
     if is_legacy_batched(x):
         return False
     if functorch_active():  # whose transforms answer for tensors of their own levels
-        with _outside():
+        with outside_of_transforms():
             return _unpack_dual(x, level=0)[1] is not None
     return _unpack_dual(x, level=0)[1] is not None
 

@@ -90,7 +90,7 @@ def dispatch(
         refuse_in_arguments(primitive, layout, tensors)
         tensors = in_own_memory(tensors, shared)
     call = ResidualCall(primitive, layout, rule)
-    call.reads = reads_in(primitive, layout, rule)
+    call.reads = reads_in(primitive, layout, rule, tensors)
     if rule is not None and rule.needs:
         call.needs = call.needs_of(wanted)
     return call.result_of(apply_eager(call, *map(unwrap_dead, tensors)))
@@ -191,7 +191,7 @@ def _transformed(
     if layout is not None:
         refuse_in_arguments(primitive, layout, tensors)
     call = TransformCall(primitive, layout, rule)
-    call.reads = reads_in(primitive, layout, rule)
+    call.reads = reads_in(primitive, layout, rule, tensors)
     call.reverse, call.pushes = reverse, pushes
     call.forward = max(len(levels.forward), 1) if forward else 0
     call.levels = None if forward and not levels.forward else levels

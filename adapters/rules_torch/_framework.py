@@ -11,7 +11,12 @@ from torch import Tensor
 from rules_core import array_namespace
 from rules_core.extend import Framework, register_framework
 
-from ._compat import is_legacy_batched, is_wrapped
+from ._compat import (
+    functorch_active,
+    is_legacy_batched,
+    is_wrapped,
+    outside_of_transforms,
+)
 
 __all__ = ["FRAMEWORK"]
 
@@ -53,11 +58,18 @@ def _state(x: Any) -> Any:
     """The bits of a few numbers in memory, torch's count of writes elsewhere."""
     if type(x) in _PLAIN and x.device.type == "cpu" and x.numel() <= _FEW:
         try:
-            flat = x.detach().resolve_conj().resolve_neg().reshape(-1)
-            return x.dtype, x.shape, crc32(flat.view(torch.uint8).numpy())
+            if functorch_active():  # which would wrap what is computed of it
+                with outside_of_transforms():
+                    return _bits(x)
+            return _bits(x)
         except (RuntimeError, TypeError, AttributeError):  # wrapped, or without data
             pass
     return id(x), 0 if x.is_inference() else x._version  # noqa: SLF001
+
+
+def _bits(x: Any) -> Any:
+    flat = x.detach().resolve_conj().resolve_neg().reshape(-1)
+    return x.dtype, x.shape, crc32(flat.view(torch.uint8).numpy())
 
 
 _PLAIN, _FEW = (Tensor, torch.nn.Parameter), 2**20

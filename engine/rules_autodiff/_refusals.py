@@ -386,6 +386,12 @@ REFUSALS = {
         "read at the value, but what {}{} is given reads {}, which was changed",
         "Pass that value to the function as an argument, or capture it in a closure.",
     ),
+    "rule reads later": (
+        "A rule must read at the pullback what it read at the value, but that of {}{} "
+        "reads {}, which was changed since",
+        "Let the rule read it before it returns the pullback, pass it as an argument, "
+        "or change it after the pullback has run.",
+    ),
     "captured unread": (
         "A function that captures a value with a derivative must have an frule that "
         "reads its tangent, tangents[0], but that of {}{} does not",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from rules_core._base.arrays import type_name
 from rules_core._base.errors import RuleDefinitionError, RuleResultError
@@ -14,8 +14,8 @@ from rules_core._base.rule_notes import note_rule
 from .rule_key import describe
 
 __all__ = [
-    "AGAIN", "AUTHORS", "FROM_VALUE", "LINEAR", "PARTIALS", "SELECTION", "Location",
-    "Rule", "union",
+    "AGAIN", "AUTHORS", "FROM_VALUE", "LINEAR", "PARTIALS", "SELECTION", "UNASKED",
+    "Location", "Rule", "union",
 ]  # fmt: skip
 
 # The attribute in which functions of `scalar_rule` keep the partials, in rows.
@@ -28,6 +28,8 @@ LINEAR = "__rules_core_linear__"
 SELECTION = "__rules_core_selection__"
 # That which lists the functions of a program that a pullback calls.
 AGAIN = "__rules_core_again__"
+# What is not known yet of a rule.
+UNASKED: Final = object()
 
 
 class Location:
@@ -82,6 +84,7 @@ class Rule:
         constant: Whether it was declared `non_differentiable`: then `NoTangent()` is
             valid for a primal that has a tangent.
         plain: Whether it takes the arguments unchanged.
+        outside: What its code reads besides its arguments, once that was looked for.
     """
 
     __slots__ = (
@@ -95,6 +98,7 @@ class Rule:
         "kind",
         "needs",
         "opened",
+        "outside",
         "persistent",
         "plain",
         "required",
@@ -135,6 +139,7 @@ class Rule:
         self.target = describe(key)
         asks = config is not None or needs or bool(keywords)
         self.plain = not asks and function is not None
+        self.outside: Any = UNASKED
 
     @property
     def name(self) -> str:
@@ -281,7 +286,7 @@ class Rule:
         new = Rule.__new__(Rule)
         for slot in Rule.__slots__:
             setattr(new, slot, getattr(self, slot))
-        new.function = function
+        new.function, new.outside = function, UNASKED
         return new
 
     def __repr__(self) -> str:

@@ -31,7 +31,7 @@ from .read_places import Place, Search
 from .read_trail import Trail
 from .value_facts import Facts
 
-__all__ = ["Reads", "reads_of"]
+__all__ = ["Reads", "reads_of", "text_of_change"]
 
 Key = tuple[str, int]
 Names = Callable[[dict[int, Any]], set[Any]]
@@ -49,6 +49,7 @@ class Reads:
         objects: Arguments that a program may change, as instances.
         own: Whether variables that the functions assign themselves are put back too:
             where their value was computed from them, the pullback must be as well.
+        without: Functions that are not looked at.
 
     Attributes:
         functions: The functions.
@@ -67,8 +68,10 @@ class Reads:
         hidden: Names = lambda _: set(),
         objects: Iterable[Any] = (),
         own: bool = False,
+        without: Iterable[Any] = (),
     ) -> None:
         self.functions, self._captured, self._hidden = functions, captured, hidden
+        self._without = without
         self.objects, self.own = [*objects], own
         self.varies = bool(self.objects)
         self.value: list[Any] = []
@@ -108,6 +111,11 @@ class Reads:
         """Whether a search would find what the last one found, which counts as then."""
         return self._trail is not None and self._trail.holds()
 
+    def captured(self) -> list[tuple[CellType, Any]]:
+        """Captured variables that no function assigns, and what they were bound to."""
+        own = set() if self.own else {owner for _, owner in self._own}
+        return [pair for key, pair in self._cells.items() if key not in own]
+
     def refuse_changes(self, label: str) -> None:
         """Raise an error if something was changed, captured variables included.
 
@@ -131,9 +139,7 @@ class Reads:
         Raises:
             UnsupportedError: Something else was changed.
         """
-        own = set() if self.own else {owner for _, owner in self._own}
-        then = [pair for key, pair in self._cells.items() if key not in own]
-        with bound_to(then):
+        with bound_to(self.captured()):
             self.refuse_changes(label)
             with expecting(self.functions, self.value, label):
                 yield
@@ -146,14 +152,7 @@ class Reads:
                 f"value, but {path} was changed since. Pass a copy of it, or the "
                 "numbers that are in it, or change it after the backward pass."
             )
-        names = ", ".join(dict.fromkeys(map(_name, self.functions)))
-        return (
-            f"{label}: a function that runs later, for a derivative or in a compiled "
-            "program, must read at the pullback what it read at the value, but "
-            f"{names} reads {path}, which was changed since. "
-            "Pass that value to the function as an argument, let it capture a copy, or "
-            "change it after the backward pass."
-        )
+        return text_of_change(label, self.functions, path)
 
     def _now(
         self, facts: Facts, cells: dict[int, tuple[CellType, Any]] | None = None
@@ -164,6 +163,7 @@ class Reads:
         found: dict[Key, Any] = {}
         facts.written = written = set[str]()
         search = Search(everything=True, written=written)
+        search.leave_out(self._without)
         for place in self._places(search, held, facts):
             path, value, owner = place
             own = path.partition(".")[0] in hidden or path.rpartition(".")[2] in written
@@ -229,13 +229,16 @@ def _own_of(functions: list[Any]) -> set[Key]:
     return _OWN.setdefault(f, set()) if isinstance(f, FunctionType) else set()
 
 
-def reads_of(values: Any, *, objects: Any = (), own: bool = False) -> Reads | None:
+def reads_of(
+    values: Any, *, objects: Any = (), own: bool = False, without: Any = ()
+) -> Reads | None:
     """What functions among values read; None if nothing can change.
 
     Args:
         values: Arguments of a call, and functions.
         objects: Those of the arguments that may be instances.
         own: As in `Reads`.
+        without: As in `Reads`.
     """
     if all(type(value) in PLAIN for value in values):
         return None
@@ -243,7 +246,7 @@ def reads_of(values: Any, *, objects: Any = (), own: bool = False) -> Reads | No
     changeable = [x for x in objects if _is_changeable(x)]
     if not functions and not changeable:
         return None
-    reads = Reads(functions, objects=changeable, own=own)
+    reads = Reads(functions, objects=changeable, own=own, without=without)
     return reads if reads.varies else None
 
 
@@ -257,6 +260,18 @@ def _is_changeable(x: Any) -> bool:
     if type(x) in PLAIN or is_array_type(type(x)) or isinstance(x, type | ModuleType):
         return False
     return not (isinstance(x, Primitive) or is_function(x) or root_of(type(x)) in OURS)
+
+
+def text_of_change(label: str, functions: Iterable[Any], path: str) -> str:
+    """The error of a place that was changed, which functions read."""
+    names = ", ".join(dict.fromkeys(map(_name, functions)))
+    return (
+        f"{label}: a function that runs later, for a derivative or in a compiled "
+        "program, must read at the pullback what it read at the value, but "
+        f"{names} reads {path}, which was changed since. "
+        "Pass that value to the function as an argument, let it capture a copy, or "
+        "change it after the backward pass."
+    )
 
 
 def _name(f: Any) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from functools import partial
 from itertools import islice
@@ -131,6 +131,10 @@ class Search:
         self.named_classes: set[int] = set()  # those of which code may make instances
         self.has_class_methods = False
         self.instances: dict[int, tuple[str, Any]] = {}
+
+    def leave_out(self, functions: Iterable[Any]) -> None:
+        """Do not look at these."""
+        self.seen.update((f, f) for f in functions if isinstance(f, FunctionType))
 
     def reach(self, cls: type) -> None:
         """Note a class, and those of which it is one, if they are the program's."""

@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 
 import rules_core as rc
-from rules_core.extend import Reads, reads_of
+from rules_core.extend import Reads, reads_of, reads_of_rule
 from rules_jax import _compat
 from rules_jax._host.call import run_later
 from rules_jax._values.leaves import Fixed, is_traced
@@ -27,8 +27,11 @@ def as_at_call(spec: Any, leaves: Sequence[Any]) -> Any:
     """The spec, watched if functions are called later, or objects are arguments."""
     again = _called_later(spec)
     objects = tuple(_objects(spec))
-    values = (*spec.primitive.helpers, *again, *_values(spec, leaves), *objects)
-    reads = reads_of(values, objects=objects, own=bool(again))
+    rules = [*_own_code(spec)]
+    functions = (*spec.primitive.helpers, *again, *(x.function for x in rules))
+    without = () if again or not rules else rules[0].without
+    values = (*functions, *_values(spec, leaves), *objects)
+    reads = reads_of(values, objects=objects, own=bool(again), without=without)
     return spec if reads is None else WatchedSpec(spec, reads)
 
 
@@ -38,6 +41,14 @@ def _called_later(spec: Any) -> tuple[Any, ...]:
     again = tuple(f for rule in rules for f in rule.again)
     own = spec.primitive.host and rc.Foreign.of(spec.primitive) is None
     return (spec.primitive.fun, *again) if own else again
+
+
+def _own_code(spec: Any) -> Iterator[Any]:
+    """What the code of the rules reads that a program may change."""
+    for rule in (spec.frule, spec.rrule):
+        reads = None if rule is None else reads_of_rule(rule)
+        if reads is not None:
+            yield reads
 
 
 def _values(spec: Any, leaves: Sequence[Any]) -> tuple[Any, ...]:

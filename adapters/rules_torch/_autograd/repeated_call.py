@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
-from rules_core.extend import reads_of
+from rules_core.extend import reads_of, reads_of_rule
 from rules_torch._closures.convert import TENSORS, is_bare, rebuild
 from rules_torch._closures.parts import captured
 from rules_torch._compat import (
@@ -60,7 +60,7 @@ class Slot:
         function: What calls the rule.
         quick: Whether calls can be quick.
         habit: How the last call went that was taken apart.
-        reads: Whether functions read something that the pullback calls again.
+        reads: Whether the rule, or what it calls again, reads what may change.
     """
 
     __slots__ = ("function", "habit", "primitive", "quick", "reads", "rule")
@@ -70,7 +70,8 @@ class Slot:
         self.function = _function_of(primitive, rule)
         self.quick = rule.plain and not rule.host
         self.habit: Habit | None = None
-        self.reads = reads_of(rule.again) is not None
+        again = reads_of(rule.again)
+        self.reads = again is not None or reads_of_rule(rule) is not None
 
     def take_apart(self, args: Sequence[Tensor], pair: Any = None) -> Any:
         """A call in the general way, with which those after it are compared."""

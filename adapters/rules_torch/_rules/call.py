@@ -15,6 +15,7 @@ from torch import Tensor
 import rules_core as rc
 from rules_core.extend import (
     LEAF,
+    ConstantReads,
     FlatCall,
     Reads,
     build_tangent,
@@ -106,7 +107,7 @@ class Call:
         self.result: Any = None
         self.plan: Any = None
         self.found: Any = None
-        self.reads: Reads | None = None
+        self.reads: Reads | ConstantReads | None = None
         self.watch: GraphReads | None = None
         self._flat: FlatCall | None = None
 

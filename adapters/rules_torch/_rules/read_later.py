@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
-from rules_core.extend import Reads, reads_of
+from rules_core.extend import ConstantReads, Reads, reads_of, reads_of_rule
 from rules_torch._closures.reads import INERT
 from rules_torch._compat import lacks_data
 from rules_torch._framework import FRAMEWORK
@@ -25,23 +25,34 @@ __all__ = ["as_before", "note_value", "opaque_parts", "reads_in"]
 _SAME = nullcontext()
 
 
-def reads_in(primitive: rc.Primitive, layout: Any, rule: Any) -> Reads | None:
-    """What functions read that the pullback calls, and arguments; None for none.
+def reads_in(
+    primitive: rc.Primitive, layout: Any, rule: Any, tensors: Sequence[Tensor]
+) -> Reads | ConstantReads | None:
+    """What the rule reads, functions that it calls, and arguments; None for none.
 
     Args:
         primitive: The primitive.
         layout: That of `(args, kwargs)`, None where these are tensors.
         rule: The rrule, or None.
+        tensors: Those of the call.
     """
     again = () if rule is None else rule.again
-    if layout is None and not primitive.helpers and not again:
-        return None
+    own_code = None if rule is None else reads_of_rule(rule)
+    in_graph = own_code is not None and any(map(lacks_data, tensors))
+    if in_graph and not rule.host:
+        own_code = None  # the graph has what its pullback read
+    if layout is None and not primitive.helpers and not again and not in_graph:
+        return None if own_code is None else own_code.then()
     given = () if layout is None else tuple(opaque_parts(layout))
-    functions = (*primitive.helpers, *again, *given)
-    return reads_of(functions, objects=given, own=bool(again))
+    functions: list[Any] = [*primitive.helpers, *again, *given]
+    without: tuple[Any, ...] = ()
+    if own_code is not None:
+        functions.append(own_code.function)
+        without = () if again else own_code.without
+    return reads_of(functions, objects=given, own=bool(again), without=without)
 
 
-def as_before(reads: Reads | None, primitive: rc.Primitive) -> Any:
+def as_before(reads: Reads | ConstantReads | None, primitive: rc.Primitive) -> Any:
     """While a pullback runs, which may call the functions.
 
     Raises:

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 import rules_core as rc
-from rules_core.extend import Reads
+from rules_core.extend import ConstantReads, Reads
 from rules_torch._compat import is_wrapped, lacks_data, without_wrappers
 from rules_torch._host.kernels import define_noting
 
@@ -29,10 +29,12 @@ _numbers, _names = count(1), count()
 
 
 def in_graph(
-    reads: Reads | None, primitive: rc.Primitive, tensors: Sequence[Tensor]
+    reads: Reads | ConstantReads | None,
+    primitive: rc.Primitive,
+    tensors: Sequence[Tensor],
 ) -> GraphReads | None:
     """What stands in the graph beside a call; None where none is written down."""
-    if reads is None or any(map(is_wrapped, tensors)):
+    if not isinstance(reads, Reads) or any(map(is_wrapped, tensors)):
         return None
     traced = [x for x in tensors if lacks_data(x)]
     return GraphReads(reads, primitive, traced[0]) if traced else None

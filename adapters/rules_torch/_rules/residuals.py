@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rules_core.extend import statics, unflatten
+from rules_core.extend import Reads, statics, unflatten
 from rules_torch._closures.convert import holds_numbers
 from rules_torch._compat import is_dead, is_view_without_history
 from rules_torch._native_derivatives import pull_back, push_forward
@@ -59,7 +59,7 @@ class ResidualCall(Call):
             self.reads.settle()
         self.numbers = self._holds_numbers()
         outputs = self.flatten_result(y)
-        if self.reads is not None and self.reads.own:
+        if isinstance(self.reads, Reads) and self.reads.own:
             note_value(self.reads, outputs)
         if not outputs and (error := blame_result(self, blamed=False)) is not None:
             raise error

@@ -13,7 +13,7 @@ from rules_autodiff.straight._tier.arguments import (
     check_flat,
     differentiated,
 )
-from rules_autodiff.straight._tier.left import PINNED, asked
+from rules_autodiff.straight._tier.left import PINNED, asked, leave
 from rules_autodiff.straight._tier.tier import (
     Left,
     Pass,
@@ -60,10 +60,13 @@ class VJP(Kept):
         active = differentiated(args)
         check_any(active, args)
         check_flat([x for i, x in enumerate(args) if i not in active])
-        self.passed = Pass(
+        passed = Pass(
             self.f, args, self.kwargs, active, now=now, writing=self.tier in PINNED
         )
-        self.out = self.passed.output
+        ruled = passed.written.unit.ruled
+        if self.tier not in PINNED and any(x.reads_variables() for x in ruled):
+            leave("a rule reads variables, which may be others at the pullback")
+        self.passed, self.out = passed, passed.output
         return self.out
 
     def record(self, level: Any) -> Any:

@@ -18,7 +18,7 @@ from rules_autodiff._python.lifted_code import NESTED
 from rules_autodiff._python.values import INERT
 from rules_autodiff._refusals import name_of, refused, rule_of
 from rules_core import structure
-from rules_core.extend import Reads, bound_to, content, functions_in
+from rules_core.extend import Reads, bound_to, content, functions_in, reads_of_rule
 
 __all__ = ["ReadsThen", "reads_of"]
 
@@ -26,16 +26,27 @@ PLAIN = frozenset({np.ndarray, np.float64, float, int, bool, str, type(None)})
 
 
 class ReadsThen:
-    """What functions read from outside and what they captured, as it was.
+    """What a rule and functions read from outside and what they captured, as it was.
+
+    Args:
+        functions: Those among the arguments of the rule, which has copies of what they
+            capture.
+        rule: What the rule itself reads, or None.
 
     Attributes:
-        reads: What they read from outside.
+        reads: What the functions read from outside; None without functions.
+        own: What the rule reads, or None.
         cells: The variables that they captured, with their values then.
     """
 
-    def __init__(self, functions: list[Any]) -> None:
-        self.reads = Reads(functions, captured=False, hidden=names_of_hooks)
-        self.cells = cells_of(functions)
+    def __init__(self, functions: list[Any], rule: Any) -> None:
+        self.reads, self.own, self.cells = None, None, []
+        if functions:
+            self.reads = Reads(functions, captured=False, hidden=names_of_hooks)
+            self.cells = cells_of(functions)
+        if rule is not None:
+            self.own = rule.then()
+            self.cells = [*self.cells, *self.own.captured()]
 
     def replay(self, pull: Callable[..., Any], *args: Any) -> Any:
         """Run a pullback with the values that captured variables had then."""
@@ -44,17 +55,27 @@ class ReadsThen:
 
     def check(self, f: Any, rule: Any) -> None:
         """Refuse the pullback of a rule if something was changed."""
-        path = self.reads.changed()
+        path = None if self.reads is None else self.reads.changed()
         if path is not None:
             refused("read later", name_of(f), rule_of(rule), path)
+        path = None if self.own is None else self.own.changed()
+        if path is not None:
+            refused("rule reads later", name_of(f), rule_of(rule), path)
+
+    def settle(self) -> None:
+        """Leave out what the rule changed itself."""
+        if self.own is not None:
+            self.own.settle()
 
 
-def reads_of(values: Any) -> ReadsThen | None:
-    """What functions among the arguments of a rule read; None if there are none."""
+def reads_of(call: Any) -> ReadsThen | None:
+    """What a rule and the functions among its arguments read; None for nothing."""
+    rule = reads_of_rule(call.rule)
+    values = call.args
     if all(type(value) in PLAIN for value in values):
-        return None
+        return None if rule is None else ReadsThen([], rule)
     functions = [x for value in values for x in functions_in(value)]
-    return ReadsThen(functions) if functions else None
+    return ReadsThen(functions, rule) if functions or rule is not None else None
 
 
 def names_of_hooks(held: dict[int, Any]) -> set[Any]:

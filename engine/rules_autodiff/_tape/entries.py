@@ -86,7 +86,7 @@ class TransposedEntry(CoreEntry):
 
     def __init__(self, call: Any, pullback: Any, slots: tuple[Slot, ...], out: Slot):
         super().__init__(pullback, slots, out)
-        self.call, self.reads = call, reads_of(call.args)
+        self.call, self.reads = call, reads_of(call)
 
     def reverse(self, below: Any) -> None:
         if self.reads is None:
@@ -107,7 +107,7 @@ class RuleEntry:
 
     def __init__(self, call: Any, pullback: Any, slots: tuple[Slot, ...], out: Slot):
         self.call, self.pullback, self.slots, self.out = call, pullback, slots, out
-        self.place, self.reads = code_and_line(), reads_of(call.args)
+        self.place, self.reads = code_and_line(), reads_of(call)
 
     def reverse(self, below: Any) -> None:
         try:

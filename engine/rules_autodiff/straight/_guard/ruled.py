@@ -11,6 +11,7 @@ from rules_autodiff._hooks.run import Run
 from rules_autodiff._mutating.rule_tables import frule_mutating, rrule_mutating
 from rules_autodiff._python.handlers import HANDLERS, OVERLAYS
 from rules_core import rrule
+from rules_core.extend import reads_of_rule
 
 __all__ = ["CLASSES", "Ruled", "rule_of"]
 
@@ -48,6 +49,10 @@ class Ruled:
         if any(map(is_replaced, (self.function, self.handle))):
             return False
         return self.rule is answer(self.function, self.classes, self.mode)
+
+    def reads_variables(self) -> bool:
+        """Whether the rule reads what the program may change before the pullback."""
+        return reads_of_rule(self.rule) is not None
 
 
 def rule_of(

@@ -34,9 +34,10 @@ from rules_autodiff.straight._runtime.rule_calls import (
     of_arrays,
     of_numbers,
     of_partials,
+    reading,
 )
 from rules_core import Primitive, frule, normal_form, rrule
-from rules_core.extend import PACKS, find_table
+from rules_core.extend import PACKS, find_table, reads_of_rule
 
 __all__ = ["call_by_rule", "has_rules"]
 
@@ -172,9 +173,11 @@ def written(
     z, given = reader.temporary(), ", ".join(x.text for x in values)
     step = Step(reader.line, out=bar_of(z, result), kind=result)
     found = [reader.temporary("c") for _ in active]
-    simple = is_simple(ruled, operands, options)
+    simple, reads = is_simple(ruled, operands, options), reads_of_rule(ruled.rule)
+    if reads is not None and reads.deep:
+        refuse("a rule reads values that a program may write into")
     partials = partials_of(ruled, active, len(values)) if simple else None
-    if partials is not None and result is REAL:
+    if partials is not None and result is REAL and reads is None:
         own = unit.fresh_constant(name, function)
         back = of_numbers(partials, len(values), active)
         step.text, step.assigns = f"{z} = {own}({given})", (z,)
@@ -184,6 +187,8 @@ def written(
         kept = f"{{z}}, {kept}"
     else:
         forward, back = calls_of(ruled, result, active, simple, options)
+        if reads is not None:
+            forward, back = reading(forward, back, reads, ruled.rule.label)
         own, residual = unit.fresh_constant(name, forward), reader.temporary("r")
         step.text, step.assigns = f"{z}, {residual} = {own}({given})", (z, residual)
         step.after["r"], kept = residual, "{r}, "
@@ -266,7 +271,7 @@ def calls_of(
     rule, function = ruled.rule, ruled.function
     count = len(ruled.classes[0])
     partials = partials_of(ruled, active, count) if simple else None
-    if partials is not None:
+    if partials is not None and result is not REAL:
         return of_arrays(as_declared(ruled), partials, result, active)
     if simple:
         run_rule = needing(ruled, rule.function, active, count)

@@ -28,6 +28,7 @@ from .helpers import fit, summed, wide
 
 __all__ = [
     "Calls", "by_frule", "by_rule", "checked", "of_arrays", "of_numbers", "of_partials",
+    "reading",
 ]  # fmt: skip
 
 Calls = tuple[Callable[..., Any], Callable[..., Any]]
@@ -225,6 +226,29 @@ def by_rule(
         return tuple([cotangent(cotangents[i + 1], args[i]) for i in active])
 
     return forward, back
+
+
+def reading(forward: Any, back: Any, reads: Any, label: str) -> Calls:
+    """A rule that reads variables of the program, which must be what they were.
+
+    Args:
+        forward: The call.
+        back: The way back through it.
+        reads: The variables.
+        label: The rule, for the error.
+    """
+
+    def forward_now(*args: Any) -> Any:
+        then = reads.then()
+        y, kept = forward(*args)
+        return y, (then, kept)
+
+    def back_then(kept: Any, dz: Any) -> Any:
+        then, inner = kept
+        with then.held(label):
+            return back(inner, dz)
+
+    return forward_now, back_then
 
 
 def cotangent(d: Any, x: Any) -> Any:
