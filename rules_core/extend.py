@@ -17,7 +17,13 @@ reports debug mode.
 from rules_core._base.by_identity import ByIdentity
 from rules_core._base.extras import name_extra
 from rules_core._base.frameworks import Framework, register_framework
-from rules_core._base.opaque_modules import LIFTED_STANDARD, OPAQUE, OWN, is_closed
+from rules_core._base.opaque_modules import (
+    COMPILERS,
+    LIFTED_STANDARD,
+    OPAQUE,
+    OWN,
+    is_closed,
+)
 from rules_core._base.rule_notes import note_rule
 from rules_core._base.shown import ShownText
 from rules_core._base.unknown_names import refuse_unknown
@@ -79,6 +85,7 @@ __all__ = [
     "ATTRIBUTE",
     "CHANGES",
     "CHOSEN",
+    "COMPILERS",
     "EXPLAINERS",
     "FLAGS",
     "LEAF",

@@ -24,6 +24,7 @@ from typing import Any, final
 
 from rules_core._base.arrays import is_array_type
 from rules_core._base.errors import UnsupportedError
+from rules_core._base.opaque_modules import COMPILERS
 
 from .pullback import Pullback
 from .sparse import is_sparse
@@ -408,9 +409,9 @@ def _opaque(x: Any) -> bool:
     """Whether an instance is never a container of numbers."""
     root = type(x).__module__.partition(".")[0]
     standard = root in sys.stdlib_module_names and root != "collections"
-    # A function that numba has compiled, also a ufunc, leads to all that numba knows.
-    compiled = root == "numba" and callable(x)
-    return standard or compiled or _is_enumeration(x)
+    # A function that numba has compiled leads to all that numba knows, and what its
+    # lists and dicts hold is out of reach.
+    return standard or root in COMPILERS or _is_enumeration(x)
 
 
 def _is_enumeration(x: Any) -> bool:

@@ -7,7 +7,7 @@ copy, which is written back.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import CellType, FunctionType
 from typing import Any, final
@@ -22,6 +22,7 @@ from rules_autodiff._python.values import INERT, is_number
 from rules_autodiff._shadows.memory import overlaps_itself, owner_of
 from rules_autodiff._shadows.saved_state import state_functions
 from rules_core import has_tangent, structure
+from rules_core.extend import COMPILERS
 
 __all__ = [
     "Const", "Entrance", "Guard", "alias", "is_leaf", "refuse_foreign", "without_const",
@@ -249,9 +250,16 @@ class Entrance:
 
 def refuse_foreign(x: Any) -> None:
     """Raise an error for a leaf whose derivative the engine does not know."""
+    cls = type(x)
+    if holds_numbers_of_numba(x):
+        message = (
+            "An argument to differentiate must be made of numbers and NumPy arrays, "
+            f"but is or holds a {cls.__name__} of numba. Pass a list, a dict or an "
+            "array, or Const(x)."
+        )
+        raise UnsupportedProgram(message)
     if not has_tangent(x):
         return
-    cls = type(x)
     message = (
         "An argument to differentiate must be made of numbers and NumPy arrays, but is "
         f"or holds a value of {cls.__module__}.{cls.__qualname__}. Pass "
@@ -259,6 +267,16 @@ def refuse_foreign(x: Any) -> None:
         "rules_jax.to_jax or rules_torch.to_torch with host=True."
     )
     raise UnsupportedProgram(message)
+
+
+def holds_numbers_of_numba(x: Any) -> bool:
+    """Whether a value is a typed list or dict of floats, or of a compiled class."""
+    if type(x).__module__.partition(".")[0] not in COMPILERS or callable(x):
+        return False
+    parts: Any = x.values() if isinstance(x, Mapping) else x
+    if isinstance(x, Mapping | Sequence):
+        return any(has_tangent(part) for part in parts)
+    return hasattr(x, "_numba_type_")
 
 
 def filled(cell: CellType) -> bool:

@@ -4,7 +4,9 @@ import sys
 from types import FunctionType
 from typing import Any
 
-from rules_core.extend import find_table
+from rules_core.extend import COMPILERS, find_table
+
+from .opaque import root_of
 
 __all__ = ["is_jitted", "python_of"]
 
@@ -14,7 +16,10 @@ def is_jitted(f: Any) -> bool:
     module = sys.modules.get("numba.core.dispatcher")
     if module is None or not isinstance(f, module.Dispatcher):
         return False
-    return type(f.py_func) is FunctionType and find_table(f) is None
+    function = f.py_func
+    if type(function) is not FunctionType or root_of(function) in COMPILERS:
+        return False  # numba's own is written in terms of itself
+    return find_table(f) is None
 
 
 def python_of(f: Any) -> Any:

@@ -26,7 +26,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from rules_core.extend import LIFTED_STANDARD, OPAQUE, OWN
+from rules_core.extend import COMPILERS, LIFTED_STANDARD, OPAQUE, OWN
 
 from .values import INERT
 
@@ -66,7 +66,10 @@ DECLARED: WeakSet[Any] = WeakSet()
 
 def is_opaque(f: Any) -> bool:
     """Whether a function is not lifted."""
-    return not isinstance(f, FunctionType) or root_of(f) in OPAQUE or f in DECLARED
+    if not isinstance(f, FunctionType) or f in DECLARED:
+        return True
+    root = root_of(f)
+    return root in OPAQUE or root in COMPILERS
 
 
 def is_transparent(f: Any) -> bool:
