@@ -305,3 +305,45 @@ def test_a_parallel_function(monkeypatch):
     TABLE[0] = 1.0
     monkeypatch.setitem(globals(), "SCALE", 7.0)
     assert "SCALE was 2.0" in frozen.stale(own)
+
+
+FIRST = """
+import numba, numpy as np
+from rules_autodiff import grad
+W, x = np.array([1.0, 2.0]), np.array([0.3, 1.2])
+
+@numba.njit
+def first(x):
+    return np.sum({body})
+
+first(x)
+print(*grad(first)(x))
+W[0] = 10.0
+try:
+    print(grad(first)(x))
+except Exception as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("body", ["W * x", "np.exp(x - x) * W * x", "np.dot(W, x)"])
+def test_the_first_function_of_a_process(body, tmp_path):
+    """For it numba compiles functions of its own, from which it knows other places."""
+    program = tmp_path / "first.py"
+    program.write_text(FIRST.format(body=body), encoding="utf-8")
+    command = [sys.executable, program]
+    found = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert found.stdout.split("\n")[:2] == ["1.0 2.0", "UnsupportedProgram"]
+
+
+def test_exceptions_in_code_do_not_count_and_arrays_of_their_size_do():
+    lines = [
+        r'@.pickled = internal constant [9 x i8] c"\80\04\95 line 1\00"',
+        r'@.digest = internal constant [20 x i8] c"one digest of 20 bytes"',
+        r'@.array = internal constant [20 x i8] c"numbers of 20 bytes!"',
+        "@.about = internal constant { ptr, i32, ptr } { ptr @.pickled, i32 9, ptr "
+        "@.digest }",
+        "  call void @use(ptr @.about, ptr @.array)",
+    ]
+    assert frozen.without_messages(lines) == [lines[2], lines[4]]

@@ -31,6 +31,10 @@ ARRAYS = (np.ndarray, np.void)
 NUMBERS = re.compile(r"B\d+v\d+|gufunc_0x[0-9a-f]+")
 CACHED = re.compile(r"= (?:global|freevar)\((\w+): (.*)\)  :: ")
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+# A pickled exception that code may raise. The place in it, numba's or the program's, is
+# another where a function of numba's own is compiled for the first time in a process.
+MESSAGE = re.compile(r'^(@\S+) = .*constant \[\d+ x i8\] c"\\80\\04\\95')
+DIGEST = re.compile(r"^(@\S+) = .*constant \[20 x i8\] c")
 NAME = re.compile(r'[@%]("[^"]*"|[\w.$]+)')
 
 
@@ -308,9 +312,27 @@ def code_text(compiled: Any) -> str:
     """The text of compiled code, without what each compilation names anew."""
     lines = compiled.library.get_llvm_str().splitlines()
     kept = [x for x in lines if not x.startswith((";", "source_filename"))]
+    kept = without_messages(kept)
     text = "\n".join(x for x in kept if "missing Environment" not in x)
     names: dict[str, str] = {}
     return NAME.sub(
         lambda found: names.setdefault(found.group(), f"n{len(names)}"),
         NUMBERS.sub("", text),
     )
+
+
+def without_messages(lines: list[str]) -> list[str]:
+    """Code without the exceptions that it may raise, and the digests of these."""
+    messages = {found.group(1) for x in lines if (found := MESSAGE.match(x))}
+    about = [x for x in lines if " constant { " in x and messages & names_in(x)]
+    related = messages.union(*map(names_in, about))
+    return [
+        x
+        for x in lines
+        if x not in about
+        and not ((found := MESSAGE.match(x) or DIGEST.match(x)) and found[1] in related)
+    ]
+
+
+def names_in(line: str) -> set[str]:
+    return {found.group() for found in NAME.finditer(line)}
