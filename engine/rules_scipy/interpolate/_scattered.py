@@ -10,6 +10,7 @@ import scipy.interpolate as _sp
 import scipy.spatial
 
 import rules_core as rc
+from rules_scipy.linalg._systems import solution
 
 from ._arrays import (
     arrays,
@@ -134,7 +135,7 @@ class RBFInterpolator(_sp.RBFInterpolator):
         right = xp.concat([d, *zeros], axis=-2)
         if left.dtype != right.dtype:
             left = xp.astype(left, right.dtype)
-        return shift, scale, xp.linalg.solve(left, right)
+        return shift, scale, solution(left, right)
 
     def _kernels(self, x: Any, *ys: Any) -> Any:
         """Of points and others, or among themselves."""
@@ -205,7 +206,7 @@ class Rbf(_sp.Rbf):
         eye = xp.eye(self.N, dtype=points.dtype)
         matrix = self._kernels(points) - eye * smooth
         flat = xp.reshape(self.di, (self.N, -1))
-        self.nodes = xp.reshape(xp.linalg.solve(matrix, flat), self.di.shape)
+        self.nodes = xp.reshape(solution(matrix, flat), self.di.shape)
 
     def _kernels(self, *points: Any) -> Any:
         """Of points and others, or among themselves."""
@@ -335,7 +336,7 @@ class LinearNDInterpolator(_Scattered, _sp.LinearNDInterpolator):
         eye = xp.eye(q.shape[-1], dtype=edges.dtype)
         edges = xp.where(outside[:, None, None], eye[None, :, :], edges)
         b = (q - corners[:, 0, :])[..., None]
-        share = xp.linalg.solve(xp.matrix_transpose(edges), b)[..., 0]
+        share = solution(xp.matrix_transpose(edges), b)[..., 0]
         first = 1.0 - xp.sum(share, axis=1)
         weights = xp.concat([first[:, None], share], axis=1)
         own = values[i]

@@ -14,6 +14,7 @@ from rules_scipy._callbacks import unwatched
 from rules_scipy._functions import Function, Run, if_converged, like, stacked
 from rules_scipy._solvers import but, result_of, without_formula
 from rules_scipy.linalg._gauge import is_singular, nan_if
+from rules_scipy.linalg._systems import solution
 
 from ._arguments import DECLARED, tuple_of
 from ._losses import cost_of
@@ -326,7 +327,7 @@ def _weighted(r: Any, sigma: Any) -> Any:
     if len(sigma.shape) < 2 or r.shape[0] == 1:
         return r / sigma.reshape((-1,))
     xp = rc.array_namespace(r)
-    return xp.linalg.solve(xp.linalg.cholesky(sigma), r)
+    return solution(xp.linalg.cholesky(sigma), r)
 
 
 def _covariance(functions: Any, p: Any, args: Any) -> Any:

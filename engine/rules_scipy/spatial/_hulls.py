@@ -15,6 +15,7 @@ import scipy.spatial as _sp
 
 import rules_core as rc
 from rules_scipy._lists import constant_like
+from rules_scipy.linalg._systems import det, solution
 
 from ._declare import covers
 from ._facts import Bounded, fact, found, points_of, rows
@@ -81,7 +82,7 @@ def _volume(points: Any, index: Any) -> Any:
     if there is not None:
         eye = xp.eye(d, dtype=edges.dtype, device=getattr(edges, "device", None))
         edges = xp.where(there[:, None, None], edges, eye)
-    return _total(xp.linalg.det(edges), there) / factorial(d)
+    return _total(det(edges), there) / factorial(d)
 
 
 def _area(points: Any, index: Any) -> Any:
@@ -99,7 +100,7 @@ def _area(points: Any, index: Any) -> Any:
     if there is not None:
         eye = xp.eye(d - 1, dtype=gram.dtype, device=getattr(gram, "device", None))
         gram = xp.where(there[:, None, None], gram, eye)
-    return _total(root(xp.linalg.det(gram)), there) / factorial(d - 1)
+    return _total(root(det(gram)), there) / factorial(d - 1)
 
 
 def planes(points: Any, simplices: Any, inner: Any) -> Any:
@@ -113,7 +114,7 @@ def planes(points: Any, simplices: Any, inner: Any) -> Any:
     xp = rc.array_namespace(points)
     inner = constant_like(np.asarray(inner), points)
     edges = rows(points, simplices) - inner
-    normal = xp.linalg.solve(edges, xp.ones_like(edges[..., :1]))[..., 0]
+    normal = solution(edges, xp.ones_like(edges[..., :1]))[..., 0]
     size = xp.sqrt(xp.sum(normal * normal, axis=-1, keepdims=True))
     normal = normal / size
     offset = -1.0 / size - xp.sum(normal * inner, axis=-1, keepdims=True)

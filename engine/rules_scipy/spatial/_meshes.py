@@ -13,6 +13,7 @@ import scipy.spatial as _sp
 import rules_core as rc
 from rules_scipy._arrays import arrays, concrete, kept
 from rules_scipy._lists import constant_like
+from rules_scipy.linalg._systems import solution
 
 from ._declare import DECLARED, OWN, covers
 from ._facts import Bounded, Facts, fact, found, missing, points_of, rows
@@ -155,7 +156,7 @@ def _met(edges: Any, b: Any, groups: Any, known: Any, name: str) -> Any:
     xp = rc.array_namespace(edges)
     good = constant_like(groups, edges)
     eye = constant_like(np.eye(edges.shape[-1]), edges)
-    x = xp.linalg.solve(xp.where(good[:, None, None], edges, eye), b[..., None])[..., 0]
+    x = solution(xp.where(good[:, None, None], edges, eye), b[..., None])[..., 0]
     x = xp.where(good[:, None], x, constant_like(known, edges))
     return regular(x, good, name)
 

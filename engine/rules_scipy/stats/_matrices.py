@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import rules_core as rc
+from rules_scipy.linalg._systems import solution
 from rules_scipy.special._arrays import log
 
 __all__ = ["Root", "diagonal", "root_of", "square_matrix"]
@@ -28,7 +29,7 @@ class Root:
 
     def whiten(self, columns: Any) -> Any:
         """The factor's inverse times columns, shape (…, d, n)."""
-        return self.xp.linalg.solve(self.lower, columns)
+        return solution(self.lower, columns)
 
     def distances(self, rows: Any) -> Any:
         """Squared lengths of whitened rows, shape (n, d) to (n,)."""

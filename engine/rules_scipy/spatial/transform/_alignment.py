@@ -10,6 +10,7 @@ import rules_core as rc
 from rules_core.extend import nan_unless
 from rules_scipy._arrays import arrays, concrete
 from rules_scipy._functions import is_traced
+from rules_scipy.linalg._systems import det
 from rules_scipy.spatial._lengths import cross, root
 
 from ._dominant import attitude
@@ -64,7 +65,7 @@ def _sensitivity(a: Any, b: Any, w: Any, q: Any) -> Any:
     m = xp.matrix_transpose(w[:, None] * a) @ b
     one = xp.sum(matrix(q) * m)
     kappa = 0.5 * (one * one - xp.sum(m * m))
-    zeta = kappa * one - xp.linalg.det(m)
+    zeta = kappa * one - det(m)
     eye = xp.eye(3, dtype=m.dtype, device=getattr(m, "device", None))
     return xp.mean(w) / zeta * (kappa * eye + m @ xp.matrix_transpose(m))
 

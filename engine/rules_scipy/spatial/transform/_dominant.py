@@ -12,6 +12,7 @@ from typing import Any
 import rules_core as rc
 from rules_core.extend import nan_unless
 from rules_scipy._functions import is_traced
+from rules_scipy.linalg._systems import solution
 from rules_scipy.spatial._lengths import sign
 
 __all__ = ["attitude", "dominant"]
@@ -39,7 +40,7 @@ def _solved(k: Any, v: Any, b: Any) -> Any:
     scale = rc.ignore_derivatives(xp.abs(value))
     a = value * eye - k + scale * v[..., :, None] * v[..., None, :]
     b = b - xp.sum(v * b, axis=-1)[..., None] * v
-    return xp.linalg.solve(a, b[..., None])[..., 0]
+    return solution(a, b[..., None])[..., 0]
 
 
 def _separate(k: Any, d: Any) -> Any:
