@@ -16,6 +16,7 @@ from rules_core.extend import (
     flatten,
     read_tangent,
 )
+from rules_scipy._axes import concat
 from rules_scipy._functions import is_traced, stacked
 
 __all__ = [
@@ -191,7 +192,7 @@ def joined(found: Sequence[Any], shapes: Sequence[Any], unit: Any) -> Any:
         else xp.reshape(stacked(xp, leaf), (-1,)) + zero
         for leaf, (shape, _) in zip(found, shapes, strict=True)
     ]
-    return xp.concat(parts)
+    return concat(parts)
 
 
 def _joined_numbers(found: Sequence[Any], shapes: Sequence[Any]) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy._lists import dtype_of, entries_like, shape_of
 from rules_scipy._steps import DECLARED
 
@@ -140,17 +141,17 @@ def _resized(x: Any, n: int, axis: int) -> Any:
     shape = list(x.shape)
     shape[axis] = n - length
     zeros = xp.broadcast_to(xp.zeros_like(_part(x, axis, 0, 1)), tuple(shape))
-    return xp.concat([x, zeros], axis=axis)
+    return concat([x, zeros], axis=axis)
 
 
 def edges(x: Any, axis: int, first: float = 1.0, last: float = 1.0) -> Any:
     """`x` with the first and the last entry of an axis multiplied."""
-    n, xp = x.shape[axis], rc.array_namespace(x)
+    n = x.shape[axis]
     parts = [first * _part(x, axis, 0, 1), _part(x, axis, 1, n)]
     if n == 1:
         return parts[0] * last
     parts[1:] = [_part(x, axis, 1, n - 1), last * _part(x, axis, n - 1, n)]
-    return xp.concat(parts, axis=axis)
+    return concat(parts, axis=axis)
 
 
 def _part(x: Any, axis: int, start: int, stop: int) -> Any:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy._functions import known
 from rules_scipy._lists import constant_like
 from rules_scipy.sparse import Pattern
@@ -45,12 +46,12 @@ def solved_adjoint(product: Product, b: Any, sizes: Sizes) -> Any:
     shown = _shown(product, probes, b)[:, : n * m].reshape((-1, n, m))
     inside, ends = shown[: 2 * n, ...], shown[2 * n :, ...]
     ends = xp.stack([ends[:, :, 0], ends[:, :, m - 1]])
-    data = xp.concat([inside.reshape((-1,)), ends.reshape((-1,)), _number(edge, b)])
+    data = concat([inside.reshape((-1,)), ends.reshape((-1,)), _number(edge, b)])
     if not k:
         w = solved(data, b, pattern, False)
         return _checked(product(w) - b, b, data, w)
-    own = xp.concat([b[:-k], 0.0 * b[-k:]])[:, None]
-    columns = xp.concat([own, _number(_columns(sizes), b)], axis=1)
+    own = concat([b[:-k], 0.0 * b[-k:]])[:, None]
+    columns = concat([own, _number(_columns(sizes), b)], axis=1)
     found = solved(data, columns, pattern, False)
     first, free = found[:, 0], found[:, 1:]
     rows = xp.stack([product(free[:, i])[-k:] for i in range(k)], axis=1)

@@ -27,6 +27,7 @@ import scipy.integrate as _sp
 from scipy.integrate._bvp import BVPResult
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy._functions import (
     Function,
     Run,
@@ -218,9 +219,9 @@ rc.non_differentiable(_places)
 def _if_smooth(z: Any, fun: Any, at: Any, problem: Any) -> Any:
     """The solution, which has no derivative in what moves a jump of `fun` along it."""
     y, p = parts_of_solution(rc.ignore_derivatives(z), problem)
-    xp, at = rc.array_namespace(z), rc.ignore_derivatives(at)
+    at = rc.ignore_derivatives(at)
     constant = p[:, None] + 0.0 * at[None, :]
-    states = xp.concat([y, constant])
+    states = concat([y, constant])
     run = known_path_run(None if isinstance(z, np.ndarray) else problem[1])
     given = (problem,), (at, states.T), (at, states), run
     return if_unmoved(z, _rates_of_states, fun, *given, "solve_bvp")
@@ -231,7 +232,7 @@ def _rates_of_states(fun: Any, args: Any, x: Any, states: Any) -> Any:
     (n, _, k) = args[0]
     y, p = states[:n, ...], states[n:, 0]
     f = array_of(fun(x, y) if k < 0 else fun(x, y, p), y)
-    return rc.array_namespace(states).concat([f, 0.0 * states[n:, ...]])
+    return concat([f, 0.0 * states[n:, ...]])
 
 
 DECLARED.cover(_sp.solve_bvp, solve_bvp)

@@ -21,6 +21,7 @@ from rules_core import (
     frule_via_ad,
     rrule_via_ad,
 )
+from rules_scipy._axes import concat
 from rules_scipy._functions import Function, stacked
 
 from ._block_systems import solved_adjoint, solved_forwards
@@ -52,7 +53,7 @@ def rates(fun: Any, x: Any, y: Any, p: Any, S: Any, a: Any, problem: Any) -> Any
     if x.shape[0] < problem[1]:
         return f + (S @ y) / (x - a)
     first = xp.linalg.pinv(xp.eye(y.shape[0], dtype=y.dtype) - S) @ f[:, :1]
-    return xp.concat([first, f[:, 1:] + (S @ y[:, 1:]) / (x[1:] - a)], axis=1)
+    return concat([first, f[:, 1:] + (S @ y[:, 1:]) / (x[1:] - a)], axis=1)
 
 
 def _equations(z: Any, fun: Any, bc: Any, x: Any, S: Any, problem: Any) -> Any:
@@ -65,7 +66,7 @@ def _equations(z: Any, fun: Any, bc: Any, x: Any, S: Any, problem: Any) -> Any:
     ends = y[:, 0], y[:, -1]
     misfit = bc(*ends) if problem[2] < 0 else bc(*ends, p)
     misfit = stacked(xp, misfit) if isinstance(misfit, list | tuple) else misfit
-    return xp.concat([r.reshape((-1,)), misfit.reshape((-1,))])
+    return concat([r.reshape((-1,)), misfit.reshape((-1,))])
 
 
 # the rule

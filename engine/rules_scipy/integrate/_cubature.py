@@ -18,6 +18,7 @@ from typing import Any, final
 import scipy.integrate as _sp
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy._functions import Function, if_converged, like
 from rules_scipy._solvers import without_formula
 
@@ -115,7 +116,7 @@ def _weighted(f: Function, form: Form) -> Function:
         y = f(x, *args)
         xp = rc.array_namespace(y)
         total = xp.sum(y.reshape((x.shape[0], -1)) * weights[:, None], axis=0)
-        return xp.concat([total.real, total.imag]) if form.is_complex else total
+        return concat([total.real, total.imag]) if form.is_complex else total
 
     summed.__qualname__ = getattr(f, "__qualname__", repr(f))
     return summed

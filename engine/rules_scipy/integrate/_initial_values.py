@@ -9,6 +9,7 @@ import scipy.integrate as _sp
 from scipy.integrate._ivp.ivp import OdeResult
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy._functions import (
     Function,
     Run,
@@ -227,7 +228,7 @@ def _with_ends(times: Any, first: Any, last: Any) -> Any:
     """Constant times, but for both ends."""
     xp = rc.array_namespace(times, first, last)
     ends = [xp.reshape(x, (1,)) for x in (first, last)]
-    return xp.concat([ends[0], times[1:-1], ends[1]])
+    return concat([ends[0], times[1:-1], ends[1]])
 
 
 @final

@@ -21,6 +21,7 @@ from rules_core import (
     frule_via_ad,
     rrule_via_ad,
 )
+from rules_scipy._axes import concat
 from rules_scipy._functions import Function, Run, like, solve
 from rules_scipy._parameters import (
     builder_of,
@@ -148,7 +149,7 @@ def _is_box(x: Any) -> bool:
 
 def _reals(x: Any) -> Any:
     """A vector's real parts, and its imaginary parts: integrals are of real numbers."""
-    return rc.array_namespace(x).concat([x.real, x.imag])
+    return concat([x.real, x.imag])
 
 
 def _complexes(x: Any) -> Any:
@@ -183,14 +184,14 @@ def _joined(y: Any, found: Any) -> Any:
     xp = rc.array_namespace(found)
     y = rc.ignore_derivatives(y)
     y = y if rc.is_array(y) else xp.asarray(y, dtype=found.dtype)
-    return xp.concat([xp.astype(y, found.dtype).reshape((-1,)), found.reshape((-1,))])
+    return concat([xp.astype(y, found.dtype).reshape((-1,)), found.reshape((-1,))])
 
 
 def _after(count: int, dy: Any) -> Any:
     """A cotangent of the last numbers of a vector, of which the first have none."""
     xp = rc.array_namespace(dy)
     dy = dy.reshape((-1,))
-    return xp.concat([xp.zeros((count,), dtype=dy.dtype), dy])
+    return concat([xp.zeros((count,), dtype=dy.dtype), dy])
 
 
 def _result(y: Any, run: Run, size: int | None) -> Any:
@@ -292,14 +293,14 @@ def _face(fun: Any, args: Any, ends: Any, end: Any, k: int, run: Any, size: Any)
 
 
 def _left_out(x: Any, k: int) -> Any:
-    return rc.array_namespace(x).concat([x[:k], x[k + 1 :]])
+    return concat([x[:k], x[k + 1 :]])
 
 
 def _inserted(x: Any, end: Any, k: int) -> Any:
     """Places in a box, of those on a face."""
     xp = rc.array_namespace(x, end)
     own = xp.zeros_like(x[:, :1]) + end
-    return xp.concat([x[:, :k], own, x[:, k:]], axis=1)
+    return concat([x[:, :k], own, x[:, k:]], axis=1)
 
 
 def _faces(

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.integrate as _sp
 
 import rules_core as rc
+from rules_scipy._axes import concat, moveaxis
 from rules_scipy._lists import shape_of
 
 from ._quadrature import DECLARED, refuse
@@ -35,8 +36,8 @@ def cumulative_trapezoid(
     xp = rc.array_namespace(y)
     total = xp.cumulative_sum(d * (y[..., 1:] + y[..., :-1]) / 2.0, axis=-1)
     if initial is not None:
-        total = xp.concat([xp.zeros_like(total[..., :1]), total], axis=-1)
-    return xp.moveaxis(total, -1, axis)
+        total = concat([xp.zeros_like(total[..., :1]), total], axis=-1)
+    return moveaxis(total, -1, axis)
 
 
 def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
@@ -92,8 +93,8 @@ def cumulative_simpson(
         total = xp.cumulative_sum(_single_intervals(xp, own, d), axis=-1)
     if initial is not None:
         first = xp.zeros_like(total[..., :1]) + _along_last(initial, total, axis)
-        total = xp.concat([first, total + first], axis=-1)
-    return xp.moveaxis(total, -1, axis)
+        total = concat([first, total + first], axis=-1)
+    return moveaxis(total, -1, axis)
 
 
 def _spacings(d: Any, y: Any, axis: int, given: bool) -> Any:
@@ -104,8 +105,7 @@ def _spacings(d: Any, y: Any, axis: int, given: bool) -> Any:
 
 def _along_last(x: Any, y: Any, axis: int) -> Any:
     """A number, or an array with one entry along the axis, which becomes the last."""
-    xp = rc.array_namespace(y)
-    return xp.moveaxis(x, axis, -1) if getattr(x, "shape", ()) else x
+    return moveaxis(x, axis, -1) if getattr(x, "shape", ()) else x
 
 
 def _single_intervals(xp: Any, y: Any, d: Any) -> Any:
@@ -160,11 +160,11 @@ def _samples(y: Any, x: Any, dx: Any, axis: int) -> tuple[Any, Any]:
     if not xp.isdtype(y.dtype, ("real floating", "complex floating")):
         y = y * 1.0
     if x is None:
-        return xp.moveaxis(y, axis, -1), dx
+        return moveaxis(y, axis, -1), dx
     x = x if rc.is_array(x) else np.asarray(x)
     if len(x.shape) > 1:
-        x = xp.moveaxis(x, axis, -1)
-    return xp.moveaxis(y, axis, -1), x[..., 1:] - x[..., :-1]
+        x = moveaxis(x, axis, -1)
+    return moveaxis(y, axis, -1), x[..., 1:] - x[..., :-1]
 
 
 for _own in (cumulative_simpson, cumulative_trapezoid, romb, simpson, trapezoid):

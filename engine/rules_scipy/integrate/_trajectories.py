@@ -30,6 +30,7 @@ from rules_core import (
     frule_via_ad,
     rrule_via_ad,
 )
+from rules_scipy._axes import concat
 from rules_scipy._functions import Function, known, solve, stacked
 from rules_scipy._parameters import (
     builder_of,
@@ -230,8 +231,7 @@ def _variation(
         f, df = frule_via_ad(config, given, rate, fun, args, t, y)
         return _concat([f, _as(y, df)])
 
-    xp = rc.array_namespace(y0)
-    both = solved(along, xp.concat([y0, start]), t0, times, problem)
+    both = solved(along, concat([y0, start]), t0, times, problem)
     return both[:, size:]
 
 
@@ -339,7 +339,7 @@ def _as(y: Any, dy: Any) -> Any:
 def _concat(parts: list[Any]) -> Any:
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
-    return rc.array_namespace(parts[0]).concat(parts)
+    return concat(parts)
 
 
 def _both_rates(config: Any, fun: Any, args: Any, size: int) -> Function:
@@ -362,7 +362,7 @@ def adjoint(
     count = y0.shape[0] + sum(math.prod(shape) for shape, _ in shapes_of((fun, args)))
     xp = rc.array_namespace(y0, d)
     vector = xp.zeros((count,), dtype=d.dtype)
-    both = xp.concat([y0, xp.zeros_like(y0)])
+    both = concat([y0, xp.zeros_like(y0)])
 
     def forth(t: Any, y: Any) -> Any:
         return rate(fun, args, t, y)
@@ -436,9 +436,8 @@ def adjoint_frule(
         _, pull = rrule_via_ad(config, moved, fun, args, y0)
         _, cfun, cargs, cy0 = pull(d)
         parts = leaves((fun, args), (cfun, spread(cargs, args)), d)
-        xp = rc.array_namespace(d)
         cy0 = y0 * 0.0 if isinstance(cy0, rc.AbstractZero) else cy0
-        total = total + xp.concat([cy0, joined(parts, shapes, d)])
+        total = total + concat([cy0, joined(parts, shapes, d)])
     if not isinstance(dd, rc.AbstractZero):
         own_total, success = adjoint(
             fun, args, y0, t0, times, rows, dd, back, own, problem

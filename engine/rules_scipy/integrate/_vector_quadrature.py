@@ -21,6 +21,7 @@ import scipy.integrate as _sp
 import rules_core as rc
 from rules_core import HasForwardsMode, HasReverseMode, RuleConfig
 from rules_core.extend import find_adapter, numpy_function
+from rules_scipy._axes import concat
 from rules_scipy._functions import Function, if_converged, like
 from rules_scipy._parameters import is_complex
 from rules_scipy._solvers import value_backwards, value_forwards, without_formula
@@ -84,7 +85,7 @@ def flat(f: Function, form: Form) -> Function:
         y = f(x, *args)
         xp = rc.array_namespace(*[v for v in (y, x) if rc.is_array(v)] or [np.zeros(1)])
         y = (y if rc.is_array(y) else xp.asarray(y)).reshape((-1,))
-        return xp.concat([y.real, y.imag]) if form.is_complex else y
+        return concat([y.real, y.imag]) if form.is_complex else y
 
     called.__qualname__ = getattr(f, "__qualname__", repr(f))
     return called

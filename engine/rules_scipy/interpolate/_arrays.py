@@ -19,6 +19,7 @@ from rules_scipy._arrays import (
     refuse,
     taken,
 )
+from rules_scipy._axes import moveaxis
 from rules_scipy._methods import covers_methods
 
 __all__ = [
@@ -109,7 +110,7 @@ def placed(y: Any, count: int, axis: int) -> Any:
 
 def along(x: Any, axis: int) -> Any:
     """`x` with an axis first."""
-    return rc.array_namespace(x).moveaxis(x, axis, 0)
+    return moveaxis(x, axis, 0)
 
 
 # places

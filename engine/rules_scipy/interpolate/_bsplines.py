@@ -14,6 +14,7 @@ import numpy as np
 import scipy.interpolate as _sp
 
 import rules_core as rc
+from rules_scipy._axes import concat, moveaxis
 
 from ._arrays import (
     arrays,
@@ -68,7 +69,7 @@ class BSpline(_sp.BSpline):
         check(_sp.BSpline, t, c, k, extrapolate, axis)
         t, c = arrays(t, c)
         axis = axis % len(c.shape)
-        c = rc.array_namespace(c).moveaxis(c, axis, 0)
+        c = moveaxis(c, axis, 0)
         if c.shape[0] < t.shape[0] - k - 1:
             message = "Knots, coefficients and degree are inconsistent."
             raise ValueError(message)
@@ -98,9 +99,8 @@ class BSpline(_sp.BSpline):
     def basis_element(cls, t: Any, extrapolate: Any = True) -> Any:
         """The spline of degree `len(t) - 2` that is not zero between these knots."""
         [t] = arrays(t)
-        xp = rc.array_namespace(t)
         k = t.shape[0] - 2
-        whole = xp.concat([*[t[:1] - 1.0] * k, t, *[t[-1:] + 1.0] * k])
+        whole = concat([*[t[:1] - 1.0] * k, t, *[t[-1:] + 1.0] * k])
         c = np.zeros(whole.shape[0])
         c[k] = 1.0
         return cls.construct_fast(
@@ -225,7 +225,7 @@ def derivative_of(t: Any, c: Any, k: int, nu: int) -> tuple[Any, Any, int]:
         empty = rc.ignore_derivatives(d == 0)
         rise = (own[1:] - own[:-1]) * k / xp.where(empty, xp.ones_like(d), d)
         rise = xp.where(empty, xp.zeros_like(rise), rise)
-        c = xp.concat([rise, *[rise[:1] * 0.0] * k])
+        c = concat([rise, *[rise[:1] * 0.0] * k])
         t, k = t[1:-1], k - 1
     return t, c, k
 
@@ -246,8 +246,8 @@ def antiderivative_of(t: Any, c: Any, k: int, nu: int) -> tuple[Any, Any, int]:
         count = t.shape[0] - k - 1
         d = beside(t[k + 1 :] - t[:count], len(c.shape))
         sums = xp.cumulative_sum(c[:count] * d, axis=0) / (k + 1)
-        c = xp.concat([sums[:1] * 0.0, sums, *[sums[-1:]] * (k + 2)])
-        t, k = xp.concat([t[:1], t, t[-1:]]), k + 1
+        c = concat([sums[:1] * 0.0, sums, *[sums[-1:]] * (k + 2)])
+        t, k = concat([t[:1], t, t[-1:]]), k + 1
     return t, c, k
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.interpolate as _sp
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy.linalg import solve
 
 from ._arrays import arrays, check, covers, is_numpy
@@ -65,7 +66,7 @@ def pade(an: Any, m: int, n: Any = None) -> Any:
         rows = [-an[r - 1 - j] if r > j else zero for r in range(size)]
         columns.append(xp.stack(rows))
     pq = solve(xp.stack(columns, axis=1), an)
-    q = xp.concat([0.0 * an[:1] + 1.0, pq[n + 1 :]])
+    q = concat([0.0 * an[:1] + 1.0, pq[n + 1 :]])
     return Polynomial(xp.flip(pq[: n + 1])), Polynomial(xp.flip(q))
 
 

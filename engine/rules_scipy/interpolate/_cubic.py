@@ -14,6 +14,7 @@ import numpy as np
 import scipy.interpolate as _sp
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy.linalg import solve_banded
 
 from ._arrays import (
@@ -93,7 +94,7 @@ def pchip_slopes(x: Any, y: Any) -> Any:
     h = beside(x[1:] - x[:-1], len(y.shape))
     m = (y[1:] - y[:-1]) / h
     if y.shape[0] == 2:
-        return xp.concat([m, m])
+        return concat([m, m])
     one, two = m[:-1], m[1:]
     flat = rc.ignore_derivatives(_turns(one, two) | (one == 0))
     a, b = 2.0 * h[1:] + h[:-1], h[1:] + 2.0 * h[:-1]
@@ -101,7 +102,7 @@ def pchip_slopes(x: Any, y: Any) -> Any:
     inner = xp.where(flat, xp.zeros_like(one), (a + b) / (a / safe[0] + b / safe[1]))
     first = _end_slope(h[0], h[1], m[0], m[1])
     last = _end_slope(h[-1], h[-2], m[-1], m[-2])
-    return xp.concat([first[None, ...], inner, last[None, ...]])
+    return concat([first[None, ...], inner, last[None, ...]])
 
 
 def _turns(a: Any, b: Any) -> Any:
@@ -207,11 +208,11 @@ def _akima_slopes(x: Any, y: Any, method: str) -> Any:
     h = beside(x[1:] - x[:-1], len(y.shape))
     m = (y[1:] - y[:-1]) / h
     if y.shape[0] == 2:
-        return xp.concat([m, m])
+        return concat([m, m])
     before = 2.0 * m[:1] - m[1:2]
     after = 2.0 * m[-1:] - m[-2:-1]
     ends = 2.0 * before - m[:1], 2.0 * after - m[-1:]
-    m = xp.concat([ends[0], before, m, after, ends[1]])
+    m = concat([ends[0], before, m, after, ends[1]])
     d = xp.abs(m[1:] - m[:-1])
     if method == "makima":
         d = d + 0.5 * xp.abs(m[1:] + m[:-1])
@@ -314,7 +315,7 @@ def _tridiagonal(below: Any, middle: Any, above: Any, b: Any) -> Any:
     xp = rc.array_namespace(middle, b)
     none = middle[:1] * 0.0
     ab = xp.stack([
-        xp.concat([none, above]), middle, xp.concat([below, none])
+        concat([none, above]), middle, concat([below, none])
     ])  # fmt: skip
     flat = xp.reshape(b, (b.shape[0], -1))
     if not is_numpy(ab, flat) and ab.dtype != flat.dtype:
@@ -332,12 +333,12 @@ def _open_slopes(
         xp.flip(slope, axis=0)[:2], -1.0,
     )  # fmt: skip
     inner = 3.0 * (h[1:] * slope[:-1] + h[:-1] * slope[1:])
-    middle = xp.concat([
+    middle = concat([
         _row(first[0]), 2.0 * (dx[:-1] + dx[1:]), _row(last[0])
     ])  # fmt: skip
-    above = xp.concat([_row(first[1]), dx[:-1]])
-    below = xp.concat([dx[1:], _row(last[1])])
-    b = xp.concat([first[2][None, ...], inner, last[2][None, ...]])
+    above = concat([_row(first[1]), dx[:-1]])
+    below = concat([dx[1:], _row(last[1])])
+    b = concat([first[2][None, ...], inner, last[2][None, ...]])
     return _tridiagonal(below, middle, above, b)
 
 
@@ -362,20 +363,19 @@ def _end_row(
 
 def _periodic_slopes(dx: Any, h: Any, slope: Any) -> Any:
     """The last unknown is taken out, so that a tridiagonal system remains."""
-    xp = rc.array_namespace(slope)
     b = 3.0 * (h[1:-1] * slope[:-2] + h[:-2] * slope[1:-1])
     b0 = 3.0 * (h[0] * slope[-1] + h[-1] * slope[0])
     last = 3.0 * (h[-1] * slope[-2] + h[-2] * slope[-1])
-    middle = xp.concat([_row(2.0 * (dx[-1] + dx[0])), 2.0 * (dx[:-2] + dx[1:-1])])
-    above = xp.concat([_row(dx[-1]), dx[:-3]])
+    middle = concat([_row(2.0 * (dx[-1] + dx[0])), 2.0 * (dx[:-2] + dx[1:-1])])
+    above = concat([_row(dx[-1]), dx[:-3]])
     below = dx[1:-1]
-    right = xp.concat([b0[None, ...], b])
+    right = concat([b0[None, ...], b])
     none = full_like(dx, (dx.shape[0] - 3,))
-    corner = xp.concat([_row(-dx[0]), none, _row(-dx[-3])])
+    corner = concat([_row(-dx[0]), none, _row(-dx[-3])])
     one = _tridiagonal(below, middle, above, right)
     two = beside(_tridiagonal(below, middle, above, corner), len(slope.shape))
     top = last - dx[-2] * one[0] - dx[-1] * one[-1]
     bottom = 2.0 * (dx[-1] + dx[-2]) + dx[-2] * two[0] + dx[-1] * two[-1]
     s = top / bottom
     inner = one + s * two
-    return xp.concat([inner, s[None, ...], inner[:1]])
+    return concat([inner, s[None, ...], inner[:1]])

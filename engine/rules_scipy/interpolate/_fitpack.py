@@ -8,6 +8,7 @@ import numpy as np
 import scipy.interpolate as _sp
 
 import rules_core as rc
+from rules_scipy._axes import concat
 
 from ._arrays import (
     arrays,
@@ -248,8 +249,7 @@ def splrep(
         return how_it_ended(_sp.splrep, *given, per=per, quiet=1)
 
     t, c = fitted("splrep", x, y, own, ends, k, s, t, scipys)
-    xp = rc.array_namespace(c)
-    return t, xp.concat([c, *[c[:1] * 0.0] * (k + 1)]), k
+    return t, concat([c, *[c[:1] * 0.0] * (k + 1)]), k
 
 
 def _periodic(x: Any, y: Any, k: int, s: Any, t: Any) -> Any:
@@ -259,11 +259,10 @@ def _periodic(x: Any, y: Any, k: int, s: Any, t: Any) -> Any:
             "has derivatives for s=0, without knots, and odd k. Use "
             "make_interp_spline(bc_type='periodic')",
         )
-    xp = rc.array_namespace(x, y)
-    y = xp.concat([y[:-1], y[:1]])  # as FITPACK
+    y = concat([y[:-1], y[:1]])  # as FITPACK
     spline = make_interp_spline(x, y, k, bc_type="periodic")
     c = spline.c
-    return spline.t, xp.concat([c, *[c[:1] * 0.0] * (k + 1)]), k
+    return spline.t, concat([c, *[c[:1] * 0.0] * (k + 1)]), k
 
 
 def _parameters(x: Any) -> Any:
@@ -271,7 +270,7 @@ def _parameters(x: Any) -> Any:
     xp = rc.array_namespace(x)
     steps = xp.sqrt(xp.sum((x[:, 1:] - x[:, :-1]) ** 2, axis=0))
     u = xp.cumulative_sum(steps)
-    return xp.concat([u[:1] * 0.0, u / u[-1]])
+    return concat([u[:1] * 0.0, u / u[-1]])
 
 
 @covers(_sp.splprep)

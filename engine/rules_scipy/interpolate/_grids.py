@@ -9,6 +9,7 @@ import numpy as np
 import scipy.interpolate as _sp
 
 import rules_core as rc
+from rules_scipy._axes import moveaxis
 
 from ._arrays import (
     arrays,
@@ -195,11 +196,10 @@ def _evaluated(grid: Any, values: Any, xi: Any, method: Any, nu: Any) -> Any:
         return _pchip(grid, values, xi)
     d, k = len(grid), _DEGREES[method.removesuffix("_legacy")]
     c, t = values, []
-    xp = rc.array_namespace(values)
     for axis, x in enumerate(grid):
         t.append(knots_for(x, k, None))
-        own = interpolated(x, xp.moveaxis(c, axis, 0), t[-1], k)
-        c = xp.moveaxis(own, 0, axis)
+        own = interpolated(x, moveaxis(c, axis, 0), t[-1], k)
+        c = moveaxis(own, 0, axis)
     points = [xi[:, axis] for axis in range(d)]
     return tensor_values(t, c, (k,) * d, points, (0,) * d if nu is None else nu)
 
@@ -247,7 +247,7 @@ def _pchip(grid: Any, values: Any, xi: Any) -> Any:
     point = xp.arange(count, device=getattr(xi, "device", None))
     for axis in range(d - 1, -1, -1):
         x, q = grid[axis], xi[:, axis]
-        own = xp.moveaxis(y, axis + 1, 0)
+        own = moveaxis(y, axis + 1, 0)
         c = hermite(x, own, pchip_slopes(x, own))
         i = interval(x, q, 0, x.shape[0] - 2)
         y = horner(c[:, i, point, ...], beside(q - x[i], len(own.shape) - 1))

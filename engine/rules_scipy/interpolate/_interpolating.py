@@ -8,6 +8,7 @@ from typing import Any
 import scipy.interpolate as _sp
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy.linalg import solve
 
 from ._arrays import along, arrays, beside, check, covers, increasing, refuse
@@ -54,7 +55,7 @@ def interpolated(x: Any, y: Any, t: Any, k: int, ends: Any = ((), ())) -> Any:
     xp = rc.array_namespace(x, y, t)
     count = t.shape[0] - k - 1
     left, right = ends
-    at = xp.concat([*[x[:1]] * len(left), x, *[x[-1:]] * len(right)])
+    at = concat([*[x[:1]] * len(left), x, *[x[-1:]] * len(right)])
     i = knot_interval(t, at, k, count)
     rows = basis(t, at, i, k)
     for sign, side in ((1, left), (-1, right)):
@@ -64,7 +65,7 @@ def interpolated(x: Any, y: Any, t: Any, k: int, ends: Any = ((), ())) -> Any:
     value = [
         xp.reshape(v + 0.0 * y[0], (1, *y.shape[1:])) for side in ends for _, v in side
     ]
-    b = xp.concat([*value[: len(left)], y, *value[len(left) :]])
+    b = concat([*value[: len(left)], y, *value[len(left) :]])
     return solved(banded(rows, i - k, k), b, k)
 
 
@@ -104,8 +105,7 @@ def make_interp_spline(
         message = f"Shapes of x {x.shape} and y {y.shape} are incompatible"
         raise ValueError(message)
     if k == 0 or (k == 1 and t is None):
-        xp = rc.array_namespace(x)
-        t = xp.concat([*[x[:1]] * k, x, x[-1:]])
+        t = concat([*[x[:1]] * k, x, x[-1:]])
         return BSpline.construct_fast(t, y, k, axis=axis)
     if bc_type == "periodic":
         t = periodic_knots(x, k)
@@ -149,7 +149,7 @@ def _periodic(x: Any, y: Any, t: Any, k: int) -> Any:
         matrix = xp.astype(matrix, flat.dtype)
     c = xp.reshape(solve(matrix, flat), (n, *y.shape[1:]))
     repeats = [c[j % n][None, ...] for j in range(n, count)]
-    return xp.concat([c, *repeats])
+    return concat([c, *repeats])
 
 
 # least squares
@@ -252,11 +252,11 @@ def _smoothed(x: Any, y: Any, w: Any, lam: Any) -> Any:
     off2 = lam * q[2][:-2] * q[0][2:] * v[2:n]
     none = 0.0 * main
     ab = xp.stack([
-        xp.concat([none[:2], off2]), xp.concat([none[:1], off1]), main,
-        xp.concat([off1, none[:1]]), xp.concat([off2, none[:2]]),
+        concat([none[:2], off2]), concat([none[:1], off1]), main,
+        concat([off1, none[:1]]), concat([off2, none[:2]]),
     ])  # fmt: skip
     g = solved(ab, right, 2)
     zero = 0.0 * g[:1]
-    parts = [xp.concat([*[zero] * a, wide[a] * g, *[zero] * (2 - a)]) for a in range(3)]
+    parts = [concat([*[zero] * a, wide[a] * g, *[zero] * (2 - a)]) for a in range(3)]
     moved = parts[0] + parts[1] + parts[2]
     return y - lam * beside(v, len(y.shape)) * moved

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import rules_core as rc
+from rules_scipy._axes import concat
 
 __all__ = [
     "inner_knots", "knots_for", "not_a_knot", "periodic_knots", "repeated_ends",
@@ -26,8 +27,7 @@ def knots_for(x: Any, k: int, bc_type: Any) -> Any:
 
 def repeated_ends(x: Any, inner: Any, k: int) -> Any:
     """Inner knots, and both ends `k` more times."""
-    xp = rc.array_namespace(x, inner)
-    return xp.concat([*[x[:1]] * k, inner, *[x[-1:]] * k])
+    return concat([*[x[:1]] * k, inner, *[x[-1:]] * k])
 
 
 def not_a_knot(x: Any, k: int) -> Any:
@@ -40,7 +40,7 @@ def periodic_knots(x: Any, k: int) -> Any:
     xp = rc.array_namespace(x)
     if k % 2 == 0:
         middle = x[1:-1] - 0.5 * (x[1:-1] - x[:-2])
-        x = xp.concat([x[:1], middle, x[-1:]])
+        x = concat([x[:1], middle, x[-1:]])
     dx = x[1:] - x[:-1]
     n = x.shape[0] - 1
     before, after = [x[0]], [x[-1]]
@@ -48,7 +48,7 @@ def periodic_knots(x: Any, k: int) -> Any:
         before.append(before[-1] - dx[n - 1 - i % n])
         after.append(after[-1] + dx[i % n])
     ends = [xp.stack(list(side)) for side in (before[:0:-1], after[1:])] if k else []
-    return xp.concat([ends[0], x, ends[1]]) if k else x
+    return concat([ends[0], x, ends[1]]) if k else x
 
 
 def inner_knots(x: Any, k: int) -> Any:
@@ -62,4 +62,4 @@ def whole_knots(inner: Any, ends: Any, k: int) -> Any:
     """Inner knots between both ends, which are repeated."""
     xp = rc.array_namespace(inner, *ends)
     first, last = (xp.reshape(end, (1,)) for end in ends)
-    return xp.concat([*[first] * (k + 1), inner, *[last] * (k + 1)])
+    return concat([*[first] * (k + 1), inner, *[last] * (k + 1)])

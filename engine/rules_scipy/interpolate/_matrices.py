@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy.linalg import solve_banded
 
 from ._arrays import arrays, beside, is_numpy, wrapped
@@ -101,7 +102,7 @@ def bands_of_normal(rows: list[Any], first: Any, count: int, k: int) -> Any:
     bands = []
     for d in range(k, 0, -1):
         none = xp.zeros_like(upper[d][:d])
-        bands.append(xp.concat([none, upper[d][: count - d]]))
+        bands.append(concat([none, upper[d][: count - d]]))
     return xp.stack([*bands, *upper])
 
 

@@ -12,6 +12,7 @@ import scipy.interpolate as _sp
 import scipy.sparse
 
 import rules_core as rc
+from rules_scipy._axes import moveaxis
 
 from ._arrays import (
     arrays,
@@ -128,14 +129,14 @@ class NdBSpline(_sp.NdBSpline):
     def derivative(self, nu: Any) -> Any:
         """A derivative, as a spline."""
         c, *t = arrays(self.c, *self.t)
-        xp, k = rc.array_namespace(c), list(self.k)
+        k = list(self.k)
         for axis, n in enumerate(nu):
-            own = xp.moveaxis(c, axis, 0)
+            own = moveaxis(c, axis, 0)
             own = own * 0.0 if n > k[axis] else own
             order = min(int(n), k[axis])
             t[axis], own, k[axis] = derivative_of(t[axis], own, k[axis], order)
             own = own[: t[axis].shape[0] - k[axis] - 1]
-            c = xp.moveaxis(own, 0, axis)
+            c = moveaxis(own, 0, axis)
         return NdBSpline(tuple(t), c, tuple(k), extrapolate=self.extrapolate)
 
     @classmethod
@@ -234,13 +235,13 @@ class NdPPoly(_sp.NdPPoly):
 
     def _along(self, axis: int) -> Any:
         """The pieces along one axis, with that axis first."""
-        xp, d = rc.array_namespace(self.c), len(self.x)
-        c = xp.moveaxis(self.c, (axis, d + axis), (0, 1))
+        d = len(self.x)
+        c = moveaxis(self.c, (axis, d + axis), (0, 1))
         return PPoly.construct_fast(c, self.x[axis], self.extrapolate)
 
     def _with(self, pieces: Any, axis: int) -> Any:
         d = len(self.x)
-        c = rc.array_namespace(pieces.c).moveaxis(pieces.c, (0, 1), (axis, d + axis))
+        c = moveaxis(pieces.c, (0, 1), (axis, d + axis))
         return NdPPoly.construct_fast(c, self.x, self.extrapolate)
 
     def derivative(self, nu: Any) -> Any:

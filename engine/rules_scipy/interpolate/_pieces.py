@@ -14,6 +14,7 @@ import numpy as np
 import scipy.interpolate as _sp
 
 import rules_core as rc
+from rules_scipy._axes import concat, moveaxis
 
 from ._arrays import (
     arrays,
@@ -73,8 +74,7 @@ class _Pieces:
         check(_of_scipy(own_class(self)), c, x, extrapolate, axis)
         c, x = arrays(c, x)
         if axis:
-            xp = rc.array_namespace(c)
-            c = xp.moveaxis(xp.moveaxis(c, axis + 1, 0), axis + 1, 0)
+            c = moveaxis(moveaxis(c, axis + 1, 0), axis + 1, 0)
         if c.shape[1] != x.shape[0] - 1:
             message = "number of coefficients != len(x)-1"
             raise ValueError(message)
@@ -170,11 +170,10 @@ class _Pieces:
         check(_extended, self, c, x)
         own, c = self._same_degree(*arrays(self.c, c))
         at, x = arrays(self.x, x)
-        xp = rc.array_namespace(own)
         before = _is_before(at, x)
         pair = (c, own) if before else (own, c)
-        self.c = xp.concat(list(pair), axis=1)
-        self.x = xp.concat([x, at] if before else [at, x])
+        self.c = concat(list(pair), axis=1)
+        self.x = concat([x, at] if before else [at, x])
 
     def _same_degree(self, one: Any, two: Any) -> tuple[Any, Any]:
         count = max(one.shape[0], two.shape[0])
@@ -251,16 +250,15 @@ class PPoly(_Pieces, _sp.PPoly):
     def _antiderivative(self) -> Any:
         xp = rc.array_namespace(self.c)
         c = self.c / (self._powers(self.c.shape[0]) + 1.0)
-        c = xp.concat([c, c[:1] * 0.0])
+        c = concat([c, c[:1] * 0.0])
         h = beside(self.x[1:] - self.x[:-1], len(c.shape) - 1)
         ends = xp.cumulative_sum(horner(c, h)[:-1, ...], axis=0)
-        start = xp.concat([c[0, :1, ...] * 0.0, ends])
-        return self.like(xp.concat([c[:-1], start[None, ...]]))
+        start = concat([c[0, :1, ...] * 0.0, ends])
+        return self.like(concat([c[:-1], start[None, ...]]))
 
     def _raised(self, c: Any, count: int) -> Any:
-        xp = rc.array_namespace(c)
         zeros = [c[:1] * 0.0] * (count - c.shape[0])
-        return xp.concat([*zeros, c])
+        return concat([*zeros, c])
 
     def solve(
         self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None
@@ -347,8 +345,8 @@ class BPoly(_Pieces, _sp.BPoly):
         sums = xp.cumulative_sum(self.c, axis=0) / self.c.shape[0] * h
         starts = xp.cumulative_sum(sums[-1, :-1, ...], axis=0)
         zero = self.c[0, :1, ...] * 0.0
-        starts = xp.concat([zero, starts])[None, ...]
-        return self.like(xp.concat([starts, sums + starts]))
+        starts = concat([zero, starts])[None, ...]
+        return self.like(concat([starts, sums + starts]))
 
     def _raised(self, c: Any, count: int) -> Any:
         return raised_degree(c, count - c.shape[0])

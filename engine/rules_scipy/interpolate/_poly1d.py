@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
+from rules_scipy._axes import concat
 
 from ._arrays import arrays
 
@@ -86,7 +87,7 @@ class Polynomial(np.poly1d):
         for _ in range(m):
             n = c.shape[0]
             last = xp.reshape(k + 0.0 * c[0], (1,))
-            c = xp.concat([c / _like(np.arange(n, 0.0, -1.0), c), last])
+            c = concat([c / _like(np.arange(n, 0.0, -1.0), c), last])
         return Polynomial(c)
 
 

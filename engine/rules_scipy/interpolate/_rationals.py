@@ -13,6 +13,7 @@ import numpy as np
 import scipy.interpolate as _sp
 
 import rules_core as rc
+from rules_scipy._axes import concat, moveaxis
 
 from ._arrays import (
     along,
@@ -92,7 +93,7 @@ class _Rational:
         flat = xp.reshape(f, (f.shape[0], -1))
         [p] = barycentric(support, w, flat, xp.reshape(q, (-1,)))
         y = xp.reshape(p, (*q.shape, *f.shape[1:]))
-        return xp.moveaxis(y, 0, self.axis) if len(q.shape) else y
+        return moveaxis(y, 0, self.axis) if len(q.shape) else y
 
 
 @covers(_sp.FloaterHormannInterpolator)
@@ -144,7 +145,7 @@ def _floater_weights(z: Any, d: int) -> Any:
             if j != m:
                 product = product * xp.abs(z[m : m + n] - z[j : j + n])
         none = 0.0 * z
-        total = total + xp.concat([none[:m], 1.0 / product, none[: d - m]])
+        total = total + concat([none[:m], 1.0 / product, none[: d - m]])
     signs = (-1.0) ** (np.arange(z.shape[0]) - d)
     return total * (arrays(signs, z)[0] if not is_numpy(z) else signs)
 

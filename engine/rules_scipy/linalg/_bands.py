@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy._lists import constant_like
 
-from ._matrices import conjugate, joined, real
+from ._matrices import conjugate, real
 
 __all__ = [
     "adjoint_band",
@@ -29,7 +30,7 @@ def _moved(x: Any, steps: int) -> Any:
     size = min(abs(steps), n)
     zeros = xp.zeros_like(x[:size, ...])
     parts = [zeros, x[: n - size, ...]] if steps > 0 else [x[size:, ...], zeros]
-    return joined(parts, 0)
+    return concat(parts, 0)
 
 
 def band_times(ab: Any, above: int, x: Any) -> Any:

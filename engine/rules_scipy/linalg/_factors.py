@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg as _sp
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy._steps import At, declare
 
 from ._bands import band_of, full_of_band
@@ -17,7 +18,6 @@ from ._matrices import (
     adjoint,
     diagonal_of,
     hermitian,
-    joined,
     lower_part,
     real,
     solved,
@@ -123,10 +123,10 @@ def _lu_of(l: Any, u: Any, a: Any) -> tuple[Any, Any]:
     dl, du = l1 @ below, above @ u1
     if l.shape[-2] > k:
         rest = a[..., k:, :] - l[..., k:, :] @ du
-        dl = joined([dl, _over(rest, u1)], -2)
+        dl = concat([dl, _over(rest, u1)], -2)
     if u.shape[-1] > k:
         rest = a[..., :, k:] - dl @ u[..., :, k:]
-        du = joined([du, solved(l1, rest)], -1)
+        du = concat([du, solved(l1, rest)], -1)
     return dl, du
 
 
@@ -145,9 +145,9 @@ def _lu_factor_step(at: At, a: Any) -> Any:
     u = xp.triu(lu[..., :k, :])
     dl, du = _lu_of(l, u, row_exchange(piv, m, lu) @ a)
     if m > k:
-        du = joined([du, xp.zeros_like(lu[..., k:, :])], -2)
+        du = concat([du, xp.zeros_like(lu[..., k:, :])], -2)
     if n > k:
-        dl = joined([dl, xp.zeros_like(lu[..., :, k:])], -1)
+        dl = concat([dl, xp.zeros_like(lu[..., :, k:])], -1)
     return dl + du, None
 
 
@@ -165,7 +165,7 @@ def row_exchange(piv: Any, m: int, like: Any) -> Any:
     if count < m:
         rest = xp.astype(xp.arange(count, m), piv.dtype)
         rest = xp.broadcast_to(rest, (*piv.shape[:-1], m - count))
-        piv = joined([piv, rest], -1)
+        piv = concat([piv, rest], -1)
     return pivots_like(piv, like)
 
 
@@ -286,7 +286,7 @@ def _reduced_qr(a: Any, q: Any) -> tuple[Any, Any]:
     factor = phases(own, q[..., :, :k])
     own, r = own * factor, rc.array_namespace(factor).conj(factor[..., 0, :, None]) * r
     if n > k:
-        r = joined([r, adjoint(own) @ a[..., :, k:]], -1)
+        r = concat([r, adjoint(own) @ a[..., :, k:]], -1)
     return own, r
 
 
@@ -304,7 +304,7 @@ def _qr_step(at: At, a: Any, mode: Any, pivoting: Any) -> Any:
     if m > n and mode != "economic":
         xp = rc.array_namespace(a)
         rest = xp.zeros((*r.shape[:-2], m - n, n), dtype=r.dtype)
-        r = joined([r, rest], -2)
+        r = concat([r, rest], -2)
         own = _refused_q
     results = (r,) if mode == "r" else (own, r)
     return (*results, None) if pivoting else results
@@ -372,7 +372,7 @@ def _rq_step(at: At, a: Any, mode: Any) -> Any:
     r, q = _turned_back(r), xp.flip(adjoint(own), axis=-2)
     if n > m and mode != "economic":
         zeros = xp.zeros((*r.shape[:-2], m, n - m), dtype=r.dtype)
-        r, q = joined([zeros, r], -1), _refused_rq
+        r, q = concat([zeros, r], -1), _refused_rq
     return r if mode == "r" else (r, q)
 
 

@@ -14,10 +14,11 @@ import scipy.linalg as _sp
 
 import rules_core as rc
 from rules_numpy._declare.arguments import array_of, restore, tangent_array
+from rules_scipy._axes import concat
 from rules_scipy._steps import DECLARED, At, declare
 
 from ._gauge import is_singular, nan_if
-from ._matrices import conjugate, joined, real, transposed
+from ._matrices import conjugate, real, transposed
 from ._shapes import like, shaped
 
 __all__ = [
@@ -39,8 +40,8 @@ __all__ = [
 def _block(a: Any, e: Any) -> Any:
     """[[a, e], [0, a]]."""
     xp = rc.array_namespace(a, e)
-    upper = joined([a, e], -1)
-    return joined([upper, joined([xp.zeros_like(e), a], -1)], -2)
+    upper = concat([a, e], -1)
+    return concat([upper, concat([xp.zeros_like(e), a], -1)], -2)
 
 
 def _corner(m: Any) -> Any:
@@ -147,7 +148,7 @@ def _slope_primitive(function: Callable[..., Any], name: str) -> rc.Primitive:
         def slope_pullback(dy: Any) -> Any:
             n, xp = a.shape[-1], rc.array_namespace(dy)
             zero = xp.zeros_like(dy)
-            seed = joined([joined([zero, dy], -1), joined([zero, zero], -1)], -2)
+            seed = concat([concat([zero, dy], -1), concat([zero, zero], -1)], -2)
             g = _adjoint_slope(slope, _block(a, e), seed, options)
             da = g[..., :n, :n] + g[..., n:, n:]
             none = [rc.NoTangent()] * len(options)

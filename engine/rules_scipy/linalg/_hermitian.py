@@ -8,12 +8,13 @@ from typing import Any
 import scipy.linalg as _sp
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy._steps import At, declare
 
 from ._bands import full_of_band
 from ._gauge import one_phase, phases, share
 from ._general import over_gaps
-from ._matrices import adjoint, diagonal_of, hermitian, joined, real, solved
+from ._matrices import adjoint, diagonal_of, hermitian, real, solved
 from ._shapes import Shape, dtype_of, real_of
 
 __all__ = [
@@ -288,7 +289,7 @@ eigvals_banded = declare(
 
 
 def _tridiagonal(d: Any, e: Any) -> Any:
-    band = joined([e, 0 * d[..., :1]], -1)
+    band = concat([e, 0 * d[..., :1]], -1)
     xp = rc.array_namespace(d, e)
     return _banded(xp.stack([d, band]), lower=True)
 

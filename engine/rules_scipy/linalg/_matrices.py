@@ -14,7 +14,6 @@ __all__ = [
     "hermitian",
     "identity",
     "is_complex",
-    "joined",
     "lower_part",
     "real",
     "solved",
@@ -90,12 +89,6 @@ def symmetric(a: Any, *, lower: Any) -> Any:
     """The symmetric matrix that a function reads off one triangle."""
     strict = triangle(a, lower=lower) - diagonal_matrix(diagonal_of(a))
     return strict + transposed(strict) + diagonal_matrix(diagonal_of(a))
-
-
-def joined(parts: Any, axis: int) -> Any:
-    """Arrays joined along an axis, of their common dtype."""
-    xp = rc.array_namespace(*parts)
-    return xp.concat(list(parts), axis=axis)
 
 
 @rc.primitive

@@ -9,10 +9,11 @@ import numpy as np
 import scipy.linalg as _sp
 
 import rules_core as rc
+from rules_scipy._axes import concat, moveaxis
 from rules_scipy._lists import constant_like
 from rules_scipy._steps import At, constant, declare
 
-from ._matrices import conjugate, joined, real
+from ._matrices import conjugate, real
 from ._shapes import Shape, batch_of, dtype_of, real_of, shaped
 
 __all__ = [
@@ -72,7 +73,7 @@ def _picked(f: Any, xs: Any, options: tuple[Any, ...] = ()) -> Any:
     flat = [xp.astype(xp.reshape(x, (-1,)), dtype) for x in xs]
     zero = xp.zeros_like(_one(flat))
     index = constant_like(places.ravel(), xs[0])
-    return xp.reshape(xp.take(joined([zero, *flat], 0), index, axis=0), places.shape)
+    return xp.reshape(xp.take(concat([zero, *flat], 0), index, axis=0), places.shape)
 
 
 def _one(flat: list[Any]) -> Any:
@@ -191,7 +192,7 @@ def _toeplitz_again(at: At, r: Any) -> Any:
 
 def _toeplitz_adjoint(at: At, w: Any) -> Any:
     c, r = _ends(at.args[0])
-    turned = joined([conjugate(c[:1]), conjugate(r[1:])], 0)
+    turned = concat([conjugate(c[:1]), conjugate(r[1:])], 0)
     return solve_toeplitz((turned, conjugate(c)), w)
 
 
@@ -217,8 +218,8 @@ def _circulant_step(
 ) -> Any:
     """b / c of the spectra, zero where SciPy takes that of c for zero."""
     xp = rc.array_namespace(c, b)
-    fc = _spectrum(xp, xp.moveaxis(c, caxis, -1))
-    fb = _spectrum(xp, xp.moveaxis(b, baxis, -1))
+    fc = _spectrum(xp, moveaxis(c, caxis, -1))
+    fb = _spectrum(xp, moveaxis(b, baxis, -1))
     size = xp.abs(rc.ignore_derivatives(fc))
     if tol is None:
         eps = float(np.finfo(float).eps)
@@ -229,7 +230,7 @@ def _circulant_step(
     q = xp.where(small & (xp.abs(rc.ignore_derivatives(fb)) >= 0), 0 * q, q)
     x = xp.fft.ifft(q, axis=-1)
     dtype_real = not xp.isdtype(xp.result_type(c.dtype, b.dtype), "complex floating")
-    return xp.moveaxis(xp.real(x) if dtype_real else x, -1, outaxis)
+    return moveaxis(xp.real(x) if dtype_real else x, -1, outaxis)
 
 
 def _spectrum(xp: Any, x: Any) -> Any:
@@ -265,7 +266,7 @@ def _companion_step(at: At, a: Any) -> Any:
     xp = rc.array_namespace(a)
     row = -a[1:] / a[0]
     below = xp.eye(row.shape[0], dtype=a.dtype)[:-1, :]
-    return joined([row[None, :], below], 0)
+    return concat([row[None, :], below], 0)
 
 
 def _companion_shape(a: Any) -> Any:

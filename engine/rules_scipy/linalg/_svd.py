@@ -9,6 +9,7 @@ import scipy.linalg as _sp
 
 import rules_core as rc
 from rules_numpy.linalg.solves import cofactor
+from rules_scipy._axes import concat, moveaxis
 from rules_scipy._steps import At, declare
 
 from ._gauge import distinct, nan_if, phases, refuse_phase, share
@@ -18,7 +19,6 @@ from ._matrices import (
     hermitian,
     identity,
     is_complex,
-    joined,
     real,
     solved,
 )
@@ -38,7 +38,7 @@ __all__ = [
 
 def _signed(s: Any) -> Any:
     """Singular values and their negatives: a zero equals its own."""
-    return joined([s, -s], -1)
+    return concat([s, -s], -1)
 
 
 def _shared_values(f: str, a: Any) -> Any:
@@ -88,7 +88,7 @@ def _completed(own: Any, whole: Any) -> Any:
     if whole.shape[-1] == k:
         return own
     first, more = whole[..., :, :k], whole[..., :, k:]
-    return joined([own, more - first @ (adjoint(own) @ more)], -1)
+    return concat([own, more - first @ (adjoint(own) @ more)], -1)
 
 
 _FURTHER = (
@@ -115,7 +115,7 @@ def _limited(d: Any, i: int, k: int) -> Any:
     if rest is None:
         return d
     first = d[..., :, :k] if i == 0 else d[..., :k, :]
-    return joined([first, rest * float("nan")], -1 if i == 0 else -2)
+    return concat([first, rest * float("nan")], -1 if i == 0 else -2)
 
 
 def _refuse_further(at: At, dy: Any, wanted: Any) -> Any:
@@ -353,7 +353,7 @@ def _axes(a: Any, axis: Any) -> tuple[int, ...]:
 def _other_norm(xp: Any, a: Any, ord: Any, axes: Any, keepdims: Any) -> Any:
     if len(axes) == 1:
         return xp.linalg.vector_norm(a, axis=axes[0], ord=ord, keepdims=bool(keepdims))
-    m = xp.moveaxis(a, axes, (-2, -1))
+    m = moveaxis(a, axes, (-2, -1))
     if ord in (2, -2, "nuc"):
         s = _shared_values("norm", m)
         y = xp.sum(s, axis=-1) if ord == "nuc" else s[..., 0 if ord == 2 else -1]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy._lists import constant_like, dtype_of, shape_of
 from rules_scipy._steps import At, declare
 
@@ -154,7 +155,7 @@ def extended(x: Any, axis: int, pads: Sequence[int], mode: str, cval: Any = 0.0)
     xp = rc.array_namespace(x)
     if mode in CONSTANT:
         parts = [_edge(x, axis, pads[0], cval), x, _edge(x, axis, pads[1], cval)]
-        return xp.concat(parts, axis=axis)
+        return concat(parts, axis=axis)
     try:
         index = np.pad(np.arange(x.shape[axis]), tuple(pads), mode=_PADS[mode])  # type: ignore[call-overload]
     except KeyError:

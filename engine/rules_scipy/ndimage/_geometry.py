@@ -15,6 +15,7 @@ import scipy.ndimage as _sp
 import scipy.special as _special
 
 import rules_core as rc
+from rules_scipy._axes import moveaxis
 from rules_scipy._lists import constant_like, dtype_of, shape_of
 from rules_scipy._steps import At, declare
 from rules_scipy.special import cosdg, sindg
@@ -273,11 +274,11 @@ def _rotate_step(
     matrix = xp.stack([xp.stack([c, s]), xp.stack([-s, c])])
     image = _Image(x, 2, order, mode, cval, prefilter)
     found = image.at(_affine_places(matrix, offset, y.shape[-2:], input))
-    return cast(xp.moveaxis(found, (-2, -1), plane), at.y)
+    return cast(moveaxis(found, (-2, -1), plane), at.y)
 
 
 def _planes(x: Any, plane: list[int]) -> Any:
-    return rc.array_namespace(x).moveaxis(x, tuple(plane), (-2, -1))
+    return moveaxis(x, tuple(plane), (-2, -1))
 
 
 rotate = _declared(_sp.rotate, _rotate_step, _rotate_shape, "angle")

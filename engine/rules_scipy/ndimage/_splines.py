@@ -15,6 +15,7 @@ import numpy as np
 import scipy.ndimage as _sp
 
 import rules_core as rc
+from rules_scipy._axes import moveaxis
 from rules_scipy._lists import constant_like, entries_like
 
 from ._arrays import cast, image_shape, is_complex, linear
@@ -70,7 +71,7 @@ def _filter_adjoint(dy: Any, order: int, axis: int, mode: str) -> Any:
 def _product(matrix: Any, x: Any, axis: int) -> Any:
     xp = rc.array_namespace(x)
     own = xp.astype(constant_like(matrix, x), x.dtype)
-    return xp.moveaxis(xp.tensordot(own, x, axes=((1,), (axis,))), 0, axis)
+    return moveaxis(xp.tensordot(own, x, axes=((1,), (axis,))), 0, axis)
 
 
 def _same(x: Any) -> str:

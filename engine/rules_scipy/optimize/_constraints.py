@@ -10,6 +10,7 @@ import numpy as np
 import scipy.optimize as _sp
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy._functions import Function, like, stacked
 
 __all__ = ["Constraint", "constraints_of", "functions_in", "joined", "rebuilt"]
@@ -101,15 +102,15 @@ def joined(
     """All constraints as one function, and the limits of the unknowns with theirs."""
     if not constraints:
         return None, lower, upper
-    xp, functions = rc.array_namespace(lower), tuple([c.f for c in constraints])
+    functions = tuple([c.f for c in constraints])
 
     def together(x: Any, *_: Any) -> Any:
         found = [_vector(f(x), x) for f in functions]
-        return found[0] if len(found) == 1 else rc.array_namespace(x).concat(found)
+        return found[0] if len(found) == 1 else concat(found)
 
     below = [_limit(c.lower, c.size, lower) for c in constraints]
     above = [_limit(c.upper, c.size, upper) for c in constraints]
-    return together, xp.concat([lower, *below]), xp.concat([upper, *above])
+    return together, concat([lower, *below]), concat([upper, *above])
 
 
 def _limit(limit: Any, size: int, others: Any) -> Any:

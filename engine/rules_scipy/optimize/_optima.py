@@ -24,6 +24,7 @@ from rules_core import (
     frule_via_ad,
     rrule_via_ad,
 )
+from rules_scipy._axes import concat
 from rules_scipy._functions import known
 from rules_scipy._weights import uneven
 
@@ -68,8 +69,8 @@ def conditions(y: Any, functions: Any, args: Any, n: int) -> tuple[Any, Any]:
     g = slope(lagrangian, y[:n])
     if constraints is None:
         return y, g
-    xp, c = rc.array_namespace(y), value_of_call(constraints, y[:n], args)
-    return xp.concat([y[:n], c]), xp.concat([g, multipliers])
+    c = value_of_call(constraints, y[:n], args)
+    return concat([y[:n], c]), concat([g, multipliers])
 
 
 def value_of_call(f: Any, x: Any, args: Any) -> Any:
@@ -229,7 +230,7 @@ def _beside(xp: Any, y: Any, far: float, lower: Any, upper: Any) -> Any:
     n = lower.shape[0]
     inside = xp.where(aside[:n] < lower, lower, aside[:n])
     inside = xp.where(inside > upper, upper, inside)
-    return xp.concat([inside, aside[n:]])
+    return concat([inside, aside[n:]])
 
 
 def _most(xp: Any, x: Any) -> Any:
@@ -314,7 +315,7 @@ def _with_multipliers(x: Any, functions: Any, args: Any, lower: Any, upper: Any)
     if x.shape[0] == lower.shape[0]:
         return x
     multipliers = _multipliers(x, functions, args, lower, upper, x.shape[0])
-    return rc.array_namespace(x).concat([x, multipliers])
+    return concat([x, multipliers])
 
 
 def _by_equation(
@@ -371,7 +372,7 @@ def _lagrangian(
     if constraints is not None:
         c = constraints(x, *args)
         value = value - (v[n:] * c).sum()
-        u = rc.array_namespace(x).concat([x, c])
+        u = concat([x, c])
     zero = u * 0.0
     limits = _chosen(u, v, lower, upper, (lower + zero, upper + zero, zero))
     return value + (v * limits).sum()

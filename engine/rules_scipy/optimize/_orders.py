@@ -17,6 +17,7 @@ import scipy.optimize as _sp
 
 import rules_core as rc
 from rules_scipy._arrays import concrete, vector
+from rules_scipy._axes import concat
 from rules_scipy._functions import Run, like
 from rules_scipy._solvers import result_of
 
@@ -78,7 +79,7 @@ def _means(_: Any, y: Any, w: Any, first: Any, last: Any) -> Any:
 def _sums(x: Any, first: Any, last: Any) -> Any:
     """The sums from first places to those before the last ones."""
     xp = rc.array_namespace(x)
-    total = xp.concat([0.0 * x[:1], xp.cumulative_sum(x)])
+    total = concat([0.0 * x[:1], xp.cumulative_sum(x)])
     return xp.take(total, last, axis=0) - xp.take(total, first, axis=0)
 
 

@@ -13,6 +13,7 @@ import scipy.optimize as _sp
 
 import rules_core as rc
 from rules_scipy._arrays import concrete, vector
+from rules_scipy._axes import concat
 from rules_scipy._functions import Run, arrays_in, if_converged, like
 from rules_scipy._solvers import but, result_of, without_formula
 
@@ -143,9 +144,8 @@ def _part(A: Any, b: Any, c: Any) -> Any:
 def _joined(parts: Any, c: Any) -> tuple[Any, Any]:
     if not parts:
         return None, None
-    xp = rc.array_namespace(c)
     rows, right = zip(*parts, strict=True)
-    return xp.concat(list(rows)), xp.concat(list(right))
+    return concat(list(rows)), concat(list(right))
 
 
 def _with_rows(lower: Any, upper: Any, b: Any, inner: int) -> tuple[Any, Any]:
@@ -153,7 +153,7 @@ def _with_rows(lower: Any, upper: Any, b: Any, inner: int) -> tuple[Any, Any]:
     xp = rc.array_namespace(b)
     equal = xp.arange(b.shape[0]) >= inner
     below = xp.where(equal, b, b * 0.0 - float("inf"))
-    return xp.concat([lower, below]), xp.concat([upper, b])
+    return concat([lower, below]), concat([upper, b])
 
 
 def _pressures(held: Any, met: Any, c: Any, A: Any) -> Any:
@@ -161,7 +161,7 @@ def _pressures(held: Any, met: Any, c: Any, A: Any) -> Any:
     xp, multipliers = rc.array_namespace(held), held[c.shape[0] :]
     slopes = c if A is None else c - multipliers @ A
     own = xp.where(met, slopes, slopes * 0.0)
-    return own if A is None else xp.concat([own, multipliers])
+    return own if A is None else concat([own, multipliers])
 
 
 def _refuse(method: Any, integrality: Any) -> None:

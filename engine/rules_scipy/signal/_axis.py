@@ -8,7 +8,8 @@ import numpy as np
 from array_api_compat import device
 
 import rules_core as rc
-from rules_scipy.linalg._matrices import is_complex, joined
+from rules_scipy._axes import concat
+from rules_scipy.linalg._matrices import is_complex
 
 __all__ = [
     "alike",
@@ -100,7 +101,7 @@ def flipped(x: Any, *axes: int) -> Any:
 
 def padded(x: Any, axis: int, before: int, after: int) -> Any:
     """Zeros before and after."""
-    return joined([*_zeros(x, axis, before), x, *_zeros(x, axis, after)], axis)
+    return concat([*_zeros(x, axis, before), x, *_zeros(x, axis, after)], axis)
 
 
 def _zeros(x: Any, axis: int, n: int) -> list[Any]:

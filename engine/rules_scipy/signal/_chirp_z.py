@@ -9,7 +9,7 @@ import scipy.signal as _sp
 from scipy.fft import next_fast_len
 
 import rules_core as rc
-from rules_scipy.linalg._matrices import joined
+from rules_scipy._axes import concat, moveaxis
 
 from ._axis import fixed, flipped, positions, together
 from ._declare import At, declared
@@ -35,13 +35,13 @@ def _chirped(x: Any, start: Any, chirp: Any, m: int, axis: int) -> Any:
         axis: The axis.
     """
     xp = rc.array_namespace(x, start, chirp)
-    x = xp.moveaxis(x, axis, -1)
+    x = moveaxis(x, axis, -1)
     n = x.shape[-1]
     size = next_fast_len(n + m - 1)
-    kernel = 1 / joined([flipped(chirp[1:n], 0), chirp[:m]], 0)
+    kernel = 1 / concat([flipped(chirp[1:n], 0), chirp[:m]], 0)
     spectrum = xp.fft.fft(as_complex(x * start * chirp[:n]), n=size, axis=-1)
     y = xp.fft.ifft(xp.fft.fft(kernel, n=size) * spectrum, axis=-1)
-    return xp.moveaxis(y[..., n - 1 : n + m - 1] * chirp[:m], -1, axis)
+    return moveaxis(y[..., n - 1 : n + m - 1] * chirp[:m], -1, axis)
 
 
 def _czt_step(at: At, x: Any, w: Any, a: Any, m: Any, axis: Any) -> Any:

@@ -10,7 +10,7 @@ import scipy.signal as _sp
 
 import rules_core as rc
 from rules_scipy._arrays import vector
-from rules_scipy.linalg._matrices import joined
+from rules_scipy._axes import concat
 
 from ._axis import fixed, together
 from ._declare import At, declared
@@ -47,7 +47,7 @@ def _bands(cutoff: Any, pass_zero: Any) -> tuple[Any, bool, bool]:
     to_end = (cutoff.shape[0] % 2 == 0) == from_zero
     first = [fixed(np.zeros(1), cutoff)] if from_zero else []
     last = [fixed(np.ones(1), cutoff)] if to_end else []
-    return joined([*first, cutoff, *last], 0), from_zero, to_end
+    return concat([*first, cutoff, *last], 0), from_zero, to_end
 
 
 def designed(
@@ -151,8 +151,8 @@ def _iircomb_step(at: At, Q: Any, w0: Any, ftype: Any, fs: Any, pass_zero: Any) 
     last, pole = (first if notch else -first), (1 - beta) / (1 + beta)
     sign = -1.0 if notch != pass_zero else 1.0
     gap = fixed(np.zeros(n - 1), Q)
-    b = joined([vector(first), gap, vector(sign * last)], 0)
-    return b, joined([fixed(np.ones(1), Q), gap, vector(sign * pole)], 0)
+    b = concat([vector(first), gap, vector(sign * last)], 0)
+    return b, concat([fixed(np.ones(1), Q), gap, vector(sign * pole)], 0)
 
 
 iircomb = declared(_sp.iircomb, _iircomb_step, "Q")

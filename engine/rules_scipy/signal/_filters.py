@@ -13,7 +13,7 @@ import scipy.signal as _sp
 
 import rules_core as rc
 from rules_scipy._arrays import vector
-from rules_scipy.linalg._matrices import joined
+from rules_scipy._axes import concat
 
 from ._axis import column, padded, part, positions, selected, together
 from ._convolution import product
@@ -47,7 +47,7 @@ lfilter = declared(_sp.lfilter, _lfilter_step, "b", "a", "x", "zi")
 def _sections(sos: Any) -> list[tuple[Any, Any]]:
     """Numerators and denominators; SciPy requires that these begin with one."""
     one = rc.array_namespace(sos).ones_like(sos[0, :1])
-    return [(sos[i, :3], joined([one, sos[i, 4:]], 0)) for i in range(sos.shape[0])]
+    return [(sos[i, :3], concat([one, sos[i, 4:]], 0)) for i in range(sos.shape[0])]
 
 
 def _cascade(sos: Any, x: Any, zi: Any, axis: int) -> tuple[Any, Any]:

@@ -10,6 +10,7 @@ import scipy.signal as _sp
 import rules_core as rc
 from rules_core.extend import nan_unless
 from rules_scipy._arrays import vector
+from rules_scipy._axes import concat
 
 from ._axis import fixed, flipped, padded, together
 from ._convolution import product
@@ -95,11 +96,11 @@ def _whole(
     """Σ r[i] Π (z - p[j]) + k Π (z - p[j]), and the last product."""
     r, p, k = together(vector(r), vector(p), vector(k))
     p = nan_unless(_simple(p, tol), p)
-    xp, size, den = rc.array_namespace(r, p, k), at.y[0].shape[0], from_roots(p, p)
+    size, den = at.y[0].shape[0], from_roots(p, p)
     top = product(k, den, "full", "direct", (0,)) if k.shape[0] else 0 * den
     top = _sized(top, size, rising=rising)
     for i in range(p.shape[0]):
-        others = xp.concat([p[:i], p[i + 1 :]], axis=0)
+        others = concat([p[:i], p[i + 1 :]], axis=0)
         term = r[i] * from_roots(others, others)
         top = top + _sized(term, size, rising=rising)
     return top, den

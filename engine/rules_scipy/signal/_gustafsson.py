@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
+from rules_scipy._axes import concat, moveaxis
 from rules_scipy.linalg import lstsq
-from rules_scipy.linalg._matrices import joined, transposed
+from rules_scipy.linalg._matrices import transposed
 
 from ._axis import fixed, flipped, padded
 from ._recursion import response
@@ -38,9 +39,9 @@ def _observed(b: Any, a: Any, m: int, order: int) -> Any:
 def _blocks(left: Any, right: Any, *, whole: bool) -> Any:
     """Two matrices side by side, or diagonally for the two ends of a signal."""
     if whole:
-        return joined([left, right], 1)
+        return concat([left, right], 1)
     n = left.shape[1]
-    return joined([padded(left, 1, 0, n), padded(right, 1, n, 0)], 0)
+    return concat([padded(left, 1, 0, n), padded(right, 1, n, 0)], 0)
 
 
 def gustafsson(b: Any, a: Any, x: Any, axis: int, irlen: Any) -> Any:
@@ -56,14 +57,14 @@ def gustafsson(b: Any, a: Any, x: Any, axis: int, irlen: Any) -> Any:
     xp, order = rc.array_namespace(b, a, x), max(b.shape[0], a.shape[0]) - 1
     if order == 0:
         return (b[0] / a[0]) ** 2 * x
-    x = xp.moveaxis(x, axis, -1)
+    x = moveaxis(x, axis, -1)
     n = x.shape[-1]
     whole = irlen is None or n <= 2 * irlen
     m = n if whole else irlen
     ahead = _back(_filtered(b, a, _back(_filtered(b, a, x))))
     behind = _filtered(b, a, _back(_filtered(b, a, _back(x))))
     gap = behind - ahead
-    gap = gap if whole else joined([gap[..., :m], gap[..., -m:]], x.ndim - 1)
+    gap = gap if whole else concat([gap[..., :m], gap[..., -m:]], x.ndim - 1)
     seen = _observed(b, a, m, order)
     turned = flipped(seen, 0)
     again = transposed(_filtered(b, a, transposed(turned)))
@@ -76,4 +77,4 @@ def gustafsson(b: Any, a: Any, x: Any, axis: int, irlen: Any) -> Any:
         first, last = change[..., :m], change[..., m:]
         axis_, rest = x.ndim - 1, n - m
         change = padded(first, axis_, 0, rest) + padded(last, axis_, rest, 0)
-    return xp.moveaxis(ahead + change, -1, axis)
+    return moveaxis(ahead + change, -1, axis)

@@ -10,7 +10,8 @@ import scipy.signal as _sp
 
 import rules_core as rc
 from rules_core.extend import nan_unless
-from rules_scipy.linalg._matrices import joined, solved
+from rules_scipy._axes import concat
+from rules_scipy.linalg._matrices import solved
 
 from ._axis import column, fixed, flipped, padded, together
 from ._declare import At, declared
@@ -85,7 +86,7 @@ def _ramps(bands: Any, slope: Any, n: Any) -> Any:
     """The integrals that a slope adds: cos(πnf) / (πn)², and -f² / 2 for n = 0."""
     rest = column(fixed(np.pi * n[1:], bands), 3, 0)
     waves = rc.array_namespace(bands).cos(rest * bands) / rest**2
-    return joined([-(bands**2 / 2)[None], waves], 0) * slope
+    return concat([-(bands**2 / 2)[None], waves], 0) * slope
 
 
 def _firls_step(
@@ -120,7 +121,7 @@ def _firls_step(
     slack = 80.0 * float(xp.finfo(matrix.dtype).eps)
     b = nan_unless(w[0] > slack * w[-1], b)
     a = solved(matrix, b[:, None])[:, 0]
-    return joined([flipped(a[1:], 0), 2 * a[:1], a[1:]], 0)
+    return concat([flipped(a[1:], 0), 2 * a[:1], a[1:]], 0)
 
 
 firls = declared(_sp.firls, _firls_step, "bands", "desired", out=_taps_shape)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
-from rules_scipy.linalg._matrices import joined
+from rules_scipy._axes import concat
 
 from ._axis import alike, fixed
 
@@ -63,7 +63,7 @@ class Operators:
         if not isinstance(other, Operators):
             return self._plus(other)
         a, b, c, d, a2, b2, c2, d2 = alike(*self.parts, *other.parts)
-        found = _diagonal(a, a2, 0.0), joined([b, b2], 0), joined([c, c2], 1), d + d2
+        found = _diagonal(a, a2, 0.0), concat([b, b2], 0), concat([c, c2], 1), d + d2
         return self.made(found)
 
     def _plus(self, other: Any) -> Any:
@@ -109,8 +109,8 @@ class Operators:
         a, b, c, d, a2, b2, c2, d2 = alike(A, B, C, D, *other.parts)
         return self.made((
             _diagonal(a, a2, b @ c2),
-            joined([b @ d2, b2], 0),
-            joined([c, d @ c2], 1),
+            concat([b @ d2, b2], 0),
+            concat([c, d @ c2], 1),
             d @ d2,
         ))  # fmt: skip
 
@@ -146,4 +146,4 @@ def _diagonal(a: Any, b: Any, corner: Any) -> Any:
     """Two blocks on the diagonal, and one above."""
     n, m = a.shape[0], b.shape[0]
     upper = [a, corner + fixed(np.zeros((n, m)), a)]
-    return joined([joined(upper, 1), joined([fixed(np.zeros((m, n)), a), b], 1)], 0)
+    return concat([concat(upper, 1), concat([fixed(np.zeros((m, n)), a), b], 1)], 0)

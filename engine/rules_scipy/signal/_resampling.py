@@ -9,7 +9,8 @@ import numpy as np
 import scipy.signal as _sp
 
 import rules_core as rc
-from rules_scipy.linalg._matrices import is_complex, joined
+from rules_scipy._axes import concat, moveaxis
+from rules_scipy.linalg._matrices import is_complex
 
 from ._axis import beyond, fixed, flipped, padded, part, selected, together
 from ._convolution import filtered
@@ -50,7 +51,7 @@ def _resampled_whole(spectrum: Any, n: int, num: int) -> Any:
         parts = [low[..., :-1], middle, high]
     else:
         parts = [padded(low, axis, 0, gap), high]
-    return xp.fft.ifft(joined(parts, axis) * (num / n), n=num)
+    return xp.fft.ifft(concat(parts, axis) * (num / n), n=num)
 
 
 def _spectral_window(window: Any, n: int, x: Any) -> Any:
@@ -59,27 +60,27 @@ def _spectral_window(window: Any, n: int, x: Any) -> Any:
     if hasattr(window, "shape"):
         return window
     made = window_of(window, n, x)
-    return joined([made[n - n // 2 :], made[: n - n // 2]], 0)
+    return concat([made[n - n // 2 :], made[: n - n // 2]], 0)
 
 
 def _resample_step(
     at: At, x: Any, t: Any, window: Any, num: Any, axis: Any, domain: Any
 ) -> Any:
     xp = rc.array_namespace(x)
-    x = xp.moveaxis(x, axis, -1)
+    x = moveaxis(x, axis, -1)
     n, real = x.shape[-1], domain == "time" and not is_complex(x)
     spectrum = xp.fft.fft(x + 0j) if domain == "time" else x
     if window is not None:
         weights = _spectral_window(window, n, x)
         if real:
-            others = joined([weights[:1], flipped(weights[1:], 0)], 0)
+            others = concat([weights[:1], flipped(weights[1:], 0)], 0)
             weights = (weights + others) / 2
         spectrum = spectrum * weights
     if real:
         y = resampled(spectrum[..., : n // 2 + 1], n, num)
     else:
         y = _resampled_whole(spectrum, n, num)
-    y = xp.moveaxis(y, -1, axis)
+    y = moveaxis(y, -1, axis)
     if t is None:
         return y
     return y, t[0] + (t[1] - t[0]) * (n / num) * fixed(np.arange(num * 1.0), t)

@@ -10,7 +10,8 @@ import scipy.signal as _sp
 import rules_core as rc
 from rules_core.extend import nan_unless
 from rules_scipy._arrays import vector
-from rules_scipy.linalg._matrices import is_complex, joined, real
+from rules_scipy._axes import concat
+from rules_scipy.linalg._matrices import is_complex, real
 
 from ._axis import fixed, together
 from ._declare import At, declared, trial
@@ -49,7 +50,7 @@ def from_roots(roots: Any, like: Any) -> Any:
     one = as_complex(one) if is_complex(roots) else one
     c = one
     for i in range(roots.shape[0]):
-        c = joined([c, 0 * one], 0) - roots[i] * joined([0 * one, c], 0)
+        c = concat([c, 0 * one], 0) - roots[i] * concat([0 * one, c], 0)
     return c if is_complex(like) else real(c)
 
 
@@ -163,7 +164,7 @@ def paired(sos: Any, z: Any, p: Any, k: Any) -> Any:
     rows = []
     for i in range(sos.shape[0]):
         b, a = _quadratic(z, sos[i, :3]), _quadratic(p, sos[i, 3:])
-        rows.append(joined([k * b if i == 0 else b, a], 0))
+        rows.append(concat([k * b if i == 0 else b, a], 0))
     return rc.array_namespace(*rows).stack(rows, axis=0)
 
 
@@ -173,7 +174,7 @@ def _quadratic(roots: Any, known: Any) -> Any:
     half, product = -known[1] / (2 * known[0]), known[2] / known[0]
     root = xp.sqrt(as_complex(half * half - product))
     none = fixed(np.zeros(1), roots)
-    choice = joined([as_complex(roots), as_complex(none)], 0)
+    choice = concat([as_complex(roots), as_complex(none)], 0)
     still = rc.ignore_derivatives(choice)
     first, second = [
         choice[xp.argmin(xp.abs(still - x))] for x in (half + root, half - root)
@@ -223,7 +224,7 @@ def _sos2zpk_step(at: At, sos: Any) -> Any:
             moved = polished(c, together(at.y[j], c)[0][place], known)
             found.append(nan_unless(known[0] != 0, moved))
         gain = gain * sos[i, 0] / sos[i, 3]
-    return *[joined(found, 0) for found in roots], gain
+    return *[concat(found, 0) for found in roots], gain
 
 
 sos2zpk = declared(
@@ -241,7 +242,7 @@ def _degree(z: Any, p: Any) -> int:
 def _more(z: Any, value: Any, count: int) -> Any:
     """Zeros, and `count` times another one."""
     like = as_complex(z) if isinstance(value, complex) else z
-    return joined([like, fixed(np.full(count, value), like)], 0) if count else z
+    return concat([like, fixed(np.full(count, value), like)], 0) if count else z
 
 
 def _gain(z: Any, p: Any) -> Any:
@@ -270,7 +271,7 @@ def _split(x: Any, wo: Any) -> Any:
     xp = rc.array_namespace(x)
     x = as_complex(x)
     root = xp.sqrt(x**2 - wo**2)
-    return joined([x + root, x - root], 0)
+    return concat([x + root, x - root], 0)
 
 
 def to_bandpass(z: Any, p: Any, k: Any, wo: Any, bw: Any) -> Any:
@@ -282,10 +283,10 @@ def to_bandpass(z: Any, p: Any, k: Any, wo: Any, bw: Any) -> Any:
 def to_bandstop(z: Any, p: Any, k: Any, wo: Any, bw: Any) -> Any:
     """To all but a band."""
     zeros, poles = _split(bw / 2 / z, wo), _split(bw / 2 / p, wo)
-    xp, count = rc.array_namespace(wo, zeros), _degree(z, p)
+    count = _degree(z, p)
     if count:
         edge = 1j * wo * fixed(np.ones(count), zeros)
-        zeros = xp.concat([zeros, edge, -edge], axis=0)
+        zeros = concat([zeros, edge, -edge], axis=0)
     return zeros, poles, k * _gain(-z, -p)
 
 

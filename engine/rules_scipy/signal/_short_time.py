@@ -11,7 +11,8 @@ import scipy.signal as _sp
 
 import rules_core as rc
 from rules_core.extend import stand_in
-from rules_scipy.linalg._matrices import conjugate, joined, real
+from rules_scipy._axes import concat, moveaxis
+from rules_scipy.linalg._matrices import conjugate, real
 
 from ._axis import fixed, padded, selected, together
 from ._smoothing import detrended
@@ -73,7 +74,7 @@ def _overlaps(win: Any, hop: int) -> Any:
     xp, n = rc.array_namespace(win), win.shape[0]
     rows = -(-n // hop)
     squares = xp.reshape(padded(_power(win), 0, 0, rows * hop - n), (rows, hop))
-    return joined([xp.sum(squares, axis=0)] * rows, 0)[:n]
+    return concat([xp.sum(squares, axis=0)] * rows, 0)[:n]
 
 
 @final
@@ -248,7 +249,7 @@ class ShortTimeFFT:
                      padding: str = "zeros", axis: int = -1) -> Any:  # fmt: skip
         """The transform of slices without their trend."""
         x, win = together(x, self.win)
-        x = rc.array_namespace(x).moveaxis(x, axis, -1)
+        x = moveaxis(x, axis, -1)
         if self.plan.onesided_fft and "complex" in str(x.dtype):
             message = f"Complex-valued `x` not allowed for fft_mode={self.fft_mode!r}."
             raise ValueError(message)
@@ -324,8 +325,8 @@ class ShortTimeFFT:
         plan, size = self.plan, self.plan.m_num
         first, last, k1 = self._range(S, k0, k1, f_axis, t_axis)
         S, dual = together(S, self.dual_win)
-        xp, freq, time = rc.array_namespace(S), f_axis % S.ndim, t_axis % S.ndim
-        spectra = xp.moveaxis(S, (time, freq), (-2, -1)) + 0j
+        freq, time = f_axis % S.ndim, t_axis % S.ndim
+        spectra = moveaxis(S, (time, freq), (-2, -1)) + 0j
         # SciPy takes the last slice for one before the first.
         index = (np.arange(first, last) - plan.p_min) % S.shape[time]
         spectra = selected(spectra, S.ndim - 2, index)
@@ -337,7 +338,7 @@ class ShortTimeFFT:
         # as SciPy, which looks at negative axes only where they are not the last
         moved = freq if (time, freq) != (S.ndim - 1, S.ndim - 2) else -2
         if x.ndim > 1:
-            x = xp.moveaxis(x, -1, moved if moved < x.ndim else time)
+            x = moveaxis(x, -1, moved if moved < x.ndim else time)
         return x
 
     def _range(

@@ -10,7 +10,8 @@ import numpy as np
 import scipy.signal as _sp
 
 import rules_core as rc
-from rules_scipy.linalg._matrices import is_complex, joined
+from rules_scipy._axes import concat, moveaxis
+from rules_scipy.linalg._matrices import is_complex
 
 from ._axis import beyond, column, fixed, padded, part, selected, together
 from ._convolution import correlate, filtered
@@ -42,7 +43,7 @@ def detrended(x: Any, axis: int, kind: str, bp: Any = 0) -> Any:
     n = x.shape[axis]
     ends = sorted({0, n, *[int(i) for i in np.atleast_1d(bp)]})
     pairs = pairwise(ends)
-    return joined([_level(part(x, axis, i, j), axis) for i, j in pairs], axis)
+    return concat([_level(part(x, axis, i, j), axis) for i, j in pairs], axis)
 
 
 def _level(x: Any, axis: int) -> Any:
@@ -159,7 +160,7 @@ def _envelope_step(
 ) -> Any:
     xp, n = rc.array_namespace(z), z.shape[axis]
     n_out = n if n_out is None else n_out
-    z = xp.moveaxis(z, axis, -1)
+    z = moveaxis(z, axis, -1)
     band, zero = _band(n, bp_in)
     spectrum = _envelope_spectrum(z, band)
     order = np.arange(n)[band]
@@ -169,11 +170,11 @@ def _envelope_step(
     base = selected(spectrum, z.ndim - 1, order)
     base = xp.fft.ifft(base, n=n_out) * (n_out / n)
     power = xp.real(base) ** 2 + xp.imag(base) ** 2
-    size = xp.moveaxis(power if squared else xp.sqrt(power), -1, axis)
+    size = moveaxis(power if squared else xp.sqrt(power), -1, axis)
     if residual is None:
         return size
     rest = _rest(z, spectrum, band, zero, n_out, residual)
-    return xp.stack([size, xp.moveaxis(rest, -1, axis)], axis=0)
+    return xp.stack([size, moveaxis(rest, -1, axis)], axis=0)
 
 
 envelope = declared(_sp.envelope, _envelope_step, "z")
@@ -188,7 +189,7 @@ def _edge_values(x: Any, axis: int, weights: Any) -> Any:
     """A matrix applied along an axis."""
     xp = rc.array_namespace(x)
     y = xp.tensordot(fixed(weights, x), x, axes=([1], [axis % x.ndim]))
-    return xp.moveaxis(y, 0, axis)
+    return moveaxis(y, 0, axis)
 
 
 def _polynomial_edge(n: int, order: int, deriv: int, where: Any) -> Any:
@@ -234,7 +235,7 @@ def _savgol_step(
             _edge_values(part(x, axis, 0, size), axis, first),
             _edge_values(part(x, axis, n - size, n), axis, last),
         ]
-        y = joined([edges[0], part(y, axis, half, n - half), edges[1]], axis)
+        y = concat([edges[0], part(y, axis, half, n - half), edges[1]], axis)
     return y / delta**deriv
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.signal as _sp
 
 import rules_core as rc
+from rules_scipy._axes import moveaxis
 from rules_scipy.linalg._matrices import conjugate, is_complex, real
 
 from ._axis import beyond, fixed, padded, part, selected, together
@@ -99,8 +100,7 @@ def _cross(
 ) -> Any:
     """The cross spectrum, averaged over segments."""
     x, y = together(x, y)
-    xp = rc.array_namespace(x, y)
-    x, y = xp.moveaxis(x, axis, -1), xp.moveaxis(y, axis, -1)
+    x, y = moveaxis(x, axis, -1), moveaxis(y, axis, -1)
     n = max(x.shape[-1], y.shape[-1])
     window, nperseg = _windowed(window, nperseg, n, x)
     nfft = nperseg if nfft is None else int(nfft)
@@ -113,7 +113,7 @@ def _cross(
     cross = conjugate(fx) * fy / scale
     if onesided:
         cross = cross * fixed(_twice(nfft), cross)
-    return xp.moveaxis(_averaged(cross, average), -1, axis)
+    return moveaxis(_averaged(cross, average), -1, axis)
 
 
 def _averaged(cross: Any, average: str) -> Any:
@@ -194,8 +194,7 @@ def _short(
     onesided: Any, axis: int, boundary: Any, filled: Any,
 ) -> tuple[Any, Any, int]:  # fmt: skip
     """Spectra (…, segment, frequency), the window, and the length of transforms."""
-    xp = rc.array_namespace(x)
-    x = xp.moveaxis(x, axis, -1)
+    x = moveaxis(x, axis, -1)
     window, nperseg = _windowed(window, nperseg, x.shape[-1], x)
     nfft = nperseg if nfft is None else int(nfft)
     step = nperseg - (nperseg // 2 if noverlap is None else int(noverlap))
@@ -220,9 +219,7 @@ def _extended(x: Any, margin: int, boundary: str) -> Any:
 
 def placed(spectra: Any, axis: int) -> Any:
     """Frequencies in place of the signal's axis, segments last."""
-    return rc.array_namespace(spectra).moveaxis(
-        spectra, -1, axis if axis >= 0 else axis - 1
-    )
+    return moveaxis(spectra, -1, axis if axis >= 0 else axis - 1)
 
 
 def _amplitude(window: Any, scaling: str, fs: Any) -> Any:
@@ -293,7 +290,7 @@ def _istft_step(
 ) -> Any:  # fmt: skip
     xp = rc.array_namespace(Zxx)
     time, freq = time_axis % Zxx.ndim, freq_axis % Zxx.ndim
-    spectra = xp.moveaxis(Zxx, (time, freq), (-2, -1)) + 0j
+    spectra = moveaxis(Zxx, (time, freq), (-2, -1)) + 0j
     whole = spectra.shape[-1]
     usual = 2 * (whole - 1) if input_onesided else whole
     nperseg = usual if nperseg is None else int(nperseg)
@@ -312,7 +309,7 @@ def _istft_step(
         x, norm = x[..., half:-half], norm[half:-half]
     x = x / xp.where(norm > 1e-10, norm, xp.ones_like(norm))
     if x.ndim > 1 and time_axis != Zxx.ndim - 1:
-        x = xp.moveaxis(x, -1, time - (freq < time))
+        x = moveaxis(x, -1, time - (freq < time))
     return None, x
 
 

@@ -15,7 +15,7 @@ import scipy.signal as _sp
 
 import rules_core as rc
 from rules_core.extend import stand_in
-from rules_scipy.linalg._matrices import joined
+from rules_scipy._axes import concat, moveaxis
 
 from ._axis import fixed, flipped, padded, part, selected, together
 from ._convolution import filtered
@@ -73,7 +73,7 @@ def _powers(z: Any, n: int) -> Any:
     """The powers 1, z, z² and so on."""
     xp = rc.array_namespace(z)
     one = fixed(np.ones(1), z)
-    return xp.cumulative_prod(joined([one, z * fixed(np.ones(n - 1), z)], 0))
+    return xp.cumulative_prod(concat([one, z * fixed(np.ones(n - 1), z)], 0))
 
 
 def _second_order(x: Any, r: Any, omega: Any, firsts: Any = (1, 0)) -> Any:
@@ -110,10 +110,10 @@ def _second_order(x: Any, r: Any, omega: Any, firsts: Any = (1, 0)) -> Any:
     first = alone[0] * x[..., :1] + summed(ahead(1), x)
     own = [w * x[..., i : i + 1] for w, i in zip(alone, firsts, strict=True)]
     second = own[0] + own[1] + summed(ahead(2), x)
-    y = _started(joined([first, second], x.ndim - 1), cs * x, a)
+    y = _started(concat([first, second], x.ndim - 1), cs * x, a)
     back = flipped(x, x.ndim - 1)
     ends = [summed(around(-k) + around(k + 1), back) for k in (0, 1)]
-    y = _started(joined(ends, x.ndim - 1), flipped(cs * y, x.ndim - 1), a)
+    y = _started(concat(ends, x.ndim - 1), flipped(cs * y, x.ndim - 1), a)
     return flipped(y, x.ndim - 1)
 
 
@@ -162,8 +162,7 @@ def _qspline1d_step(at: At, signal: Any) -> Any:
 
 def _twice(x: Any, run: Any) -> Any:
     """A filter along both axes of an image."""
-    xp = rc.array_namespace(x)
-    return xp.moveaxis(run(xp.moveaxis(run(x), 0, -1)), -1, 0)
+    return moveaxis(run(moveaxis(run(x), 0, -1)), -1, 0)
 
 
 def _cubic(x: Any, lamb: float) -> Any:

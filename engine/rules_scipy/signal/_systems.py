@@ -10,9 +10,10 @@ import scipy.signal as _sp
 
 import rules_core as rc
 from rules_scipy._arrays import vector
+from rules_scipy._axes import concat
 from rules_scipy._steps import declare
 from rules_scipy.linalg import expm
-from rules_scipy.linalg._matrices import adjoint, identity, joined, solved, transposed
+from rules_scipy.linalg._matrices import adjoint, identity, solved, transposed
 
 from ._axis import alike, fixed, flipped, padded, together
 from ._convolution import product
@@ -170,7 +171,7 @@ def _controller(num: Any, den: Any) -> Any:
         return 0 * den[None, :], xp.reshape(zero[:1], (1, 1)), zero, first
     unit = identity(den, n)
     return (
-        joined([-den[None, 1:], unit[:-1]], 0),
+        concat([-den[None, 1:], unit[:-1]], 0),
         0 * den[1:, None] + unit[:, :1],
         num[:, 1:] - first * den[None, 1:],
         first,
@@ -226,7 +227,7 @@ ss2tf = declared(_sp.ss2tf, _ss2tf_step, "A", "B", "C", "D")
 
 
 def _stacked(rows: Any) -> Any:
-    return joined([joined(row, 1) for row in rows], 0)
+    return concat([concat(row, 1) for row in rows], 0)
 
 
 def _zeros(like: Any, *shape: int) -> Any:
@@ -310,7 +311,7 @@ def _states_shape(A: Any, u: Any, x0: Any) -> Any:
 
 
 def _states_residual(at: At, A: Any, u: Any, x0: Any) -> Any:
-    return at.y - joined([x0[None, :], at.y[:-1] @ transposed(A) + u], 0)
+    return at.y - concat([x0[None, :], at.y[:-1] @ transposed(A) + u], 0)
 
 
 def _states_again(at: At, r: Any) -> Any:

@@ -10,7 +10,7 @@ import scipy.signal as _signal
 import scipy.signal.windows as _sp
 
 import rules_core as rc
-from rules_scipy.linalg._matrices import joined
+from rules_scipy._axes import concat
 from rules_scipy.special import i0
 
 from ._axis import fixed, flipped, together
@@ -90,7 +90,7 @@ def _derived(n: Any, M: int, beta: Any) -> Any:
     xp, half = rc.array_namespace(beta), M // 2
     sums = xp.cumulative_sum(_kaiser(np.arange(half + 1), half + 1, beta))
     w = xp.sqrt(sums[:-1] / sums[-1])
-    return joined([w, flipped(w, 0)], 0)
+    return concat([w, flipped(w, 0)], 0)
 
 
 def _chebyshev(xp: Any, x: Any, order: int) -> Any:
@@ -108,10 +108,10 @@ def _chebwin(n: Any, M: int, at: Any) -> Any:
     odd, half = M % 2, M // 2 + 1
     if odd:
         w = xp.real(xp.fft.fft(p + 0j))[:half]
-        w = joined([flipped(w[1:], 0), w], 0)
+        w = concat([flipped(w[1:], 0), w], 0)
     else:
         w = xp.real(xp.fft.fft(p * fixed(np.exp(1j * np.pi / M * n), at)))
-        w = joined([flipped(w[1:half], 0), w[1:half]], 0)
+        w = concat([flipped(w[1:half], 0), w[1:half]], 0)
     return w / xp.max(w)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 import rules_core as rc
 from rules_core.extend import is_sparse
+from rules_scipy._axes import concat
 
 from ._pattern import Pattern, places_of
 from ._products import conjugate, gathered, product, summed, together
@@ -152,7 +153,7 @@ class SparseArray:
             self.shape,
         )
         pair = together(self.data, other.data)
-        data = rc.array_namespace(*pair).concat(list(pair))
+        data = concat(list(pair))
         return SparseArray(data, both).merged()
 
     __radd__ = __add__

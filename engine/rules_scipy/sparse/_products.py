@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
+from rules_scipy._axes import concat
 
 from ._pattern import Pattern
 
@@ -171,8 +172,7 @@ def _gathered(x: Any, places: Places, count: int) -> Any:
 
 
 def _padded(x: Any) -> Any:
-    xp = rc.array_namespace(x)
-    return xp.concat([x, _zeros(x, (1,))])
+    return concat([x, _zeros(x, (1,))])
 
 
 @rc.primitive(static_argnames=("places", "count"))

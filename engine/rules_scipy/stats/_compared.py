@@ -12,6 +12,7 @@ from scipy.stats import _stats_py
 import rules_core as rc
 from rules_core.extend import find_adapter
 from rules_scipy import special as sp
+from rules_scipy._axes import concat, moveaxis
 from rules_scipy.special._arrays import absolute, log, log1p, sqrt, where
 
 from ._declare import covers
@@ -228,9 +229,7 @@ def ttest_ind_from_stats(
 def f_oneway(*samples: Any, axis: int | None = 0) -> Any:
     """`scipy.stats.f_oneway`, with derivatives."""
     xp, *xs = floats(*samples)
-    xs = [
-        xp.reshape(x, (-1,)) if axis is None else xp.moveaxis(x, axis, -1) for x in xs
-    ]
+    xs = [xp.reshape(x, (-1,)) if axis is None else moveaxis(x, axis, -1) for x in xs]
     if has_no_value(st.f_oneway, tuple([x.shape[-1] for x in xs])):
         f, p = without_value(xp, xs, lambda *xs: _f_of_groups(xp, *xs))
     else:
@@ -241,7 +240,7 @@ def f_oneway(*samples: Any, axis: int | None = 0) -> Any:
 def _f_of_groups(xp: Any, *xs: Any) -> Any:
     first = rc.ignore_derivatives(xs[0][..., :1])
     xs = tuple([x - first for x in xs])  # without rounding where all are equal
-    both = xp.concat(xs, axis=-1)
+    both = concat(xs, axis=-1)
     n, groups, middle = both.shape[-1], len(xs), xp.mean(both, axis=-1)
     between = sum(x.shape[-1] * (xp.mean(x, axis=-1) - middle) ** 2 for x in xs)
     within = sum(xp.sum(centred(xp, x) ** 2, axis=-1) for x in xs)

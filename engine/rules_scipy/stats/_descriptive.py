@@ -9,6 +9,7 @@ import numpy as np
 import scipy.stats as st
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy.special._arrays import absolute, cos, exp, log, sin, sqrt, where
 
 from ._numbers import atan2, floats
@@ -342,7 +343,7 @@ def differential_entropy(
 
 def _ends_repeated(xp: Any, x: Any, m: int) -> Any:
     first, last = x[..., :1] + 0 * x[..., :m], x[..., -1:] + 0 * x[..., :m]
-    return xp.concat([first, x, last], axis=-1)
+    return concat([first, x, last], axis=-1)
 
 
 def _padded(xp: Any, x: Any, m: int) -> Any:

@@ -10,6 +10,7 @@ import scipy.stats as st
 
 import rules_core as rc
 from rules_core.extend import find_adapter
+from rules_scipy._axes import concat
 from rules_scipy.special._arrays import absolute, sqrt
 
 from ._declare import covers
@@ -60,8 +61,8 @@ def _distance(power: Callable[[Any], Any], *given: Any) -> Any:
     known = [x for x in given if x is not None]
     xp, *arrays = floats(*known)
     u, v, u_weights, v_weights = (None if x is None else arrays.pop(0) for x in given)
-    values = xp.concat([u, v])
-    own = xp.concat([_weights(u, u_weights), -_weights(v, v_weights)])
+    values = concat([u, v])
+    own = concat([_weights(u, u_weights), -_weights(v, v_weights)])
     first = _integral(xp, power, values, own)
     return 0.5 * first + 0.5 * _integral(xp, power, xp.flip(values), xp.flip(own))
 

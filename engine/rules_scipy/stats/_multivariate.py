@@ -11,6 +11,7 @@ import scipy.stats as st
 import rules_core as rc
 from rules_core.extend import stand_in
 from rules_scipy import special as sp
+from rules_scipy._axes import concat
 from rules_scipy.special._arrays import exp, log, log1p, where
 
 from ._matrices import diagonal, root_of, square_matrix
@@ -122,7 +123,7 @@ def _log_beta(xp: Any, alpha: Any) -> Any:
 def _dirichlet_logpdf(x: Any, alpha: Any) -> Any:
     xp, x, alpha = floats(x, alpha)
     if x.shape[0] == alpha.shape[0] - 1:
-        x = xp.concat([x, 1 - xp.sum(x, axis=0, keepdims=True)], axis=0)
+        x = concat([x, 1 - xp.sum(x, axis=0, keepdims=True)], axis=0)
     powers = alpha if x.ndim == 1 else alpha[:, None]
     return xp.sum(sp.xlogy(powers - 1, x), axis=0) - _log_beta(xp, alpha)
 
@@ -169,7 +170,7 @@ def _chances(p: Any) -> Any:
     """The last probability is the rest, as in SciPy."""
     xp, p = floats(p)
     rest = 1 - xp.sum(p[..., :-1], axis=-1, keepdims=True)
-    return xp, xp.concat([p[..., :-1], rest], axis=-1)
+    return xp, concat([p[..., :-1], rest], axis=-1)
 
 
 def _multinomial_logpmf(x: Any, n: Any, p: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import rules_core as rc
+from rules_scipy._axes import moveaxis
 
 from ._declare import covers
 from ._numbers import floats, plain
@@ -130,16 +131,16 @@ def _axis_last(xp: Any, x: Any, axis: Any) -> Any:
         return xp.reshape(x, (-1,))
     if isinstance(axis, tuple):
         count = len(axis)
-        x = xp.moveaxis(x, axis, tuple(range(-count, 0)))
+        x = moveaxis(x, axis, tuple(range(-count, 0)))
         rest = x.shape[: x.ndim - count]
         return xp.reshape(x, (*rest, math.prod(x.shape[x.ndim - count :])))
-    return xp.moveaxis(x, axis, -1) if x.ndim > 1 else x
+    return moveaxis(x, axis, -1) if x.ndim > 1 else x
 
 
 def _axis_back(xp: Any, y: Any, axis: Any, shape: Any) -> Any:
     if axis is None:
         return xp.reshape(y, shape)
-    return xp.moveaxis(y, -1, axis)
+    return moveaxis(y, -1, axis)
 
 
 def _results(xp: Any, y: Any, axis: Any = None, ndim: int = 0) -> Any:

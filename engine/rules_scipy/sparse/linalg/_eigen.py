@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse.linalg as _sp
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy.linalg._gauge import nan_if, refuse_phase
 from rules_scipy.sparse._array import as_sparse
 from rules_scipy.sparse._pattern import Pattern
@@ -115,7 +116,7 @@ def _equation(f: str, data: Any, pattern: Pattern, w: Any, v: Any) -> Any:
     kind = xp.result_type(data.dtype, v.dtype)
     shift = -w * xp.ones_like(v)
     parts = [data, shift, v, conjugate(v)]
-    numbers = xp.concat([xp.astype(part, kind) for part in parts])
+    numbers = concat([xp.astype(part, kind) for part in parts])
     wrong = _is_singular(rc.ignore_derivatives(numbers), _bordered(pattern))
     message = (
         f"the derivative of scipy.sparse.linalg.{f} must be taken at simple values, "
@@ -138,7 +139,7 @@ def _moved_pairs(
     for i in range(w.shape[0]):
         numbers = _equation(f, data, pattern, w[i], v[:, i])
         right = -product(ddata, v[:, i], pattern)
-        right = xp.concat([right, xp.zeros_like(right[:1])])
+        right = concat([right, xp.zeros_like(right[:1])])
         x = solved(numbers, right, _bordered(pattern), False)
         dv.append(x[:-1])
         dw.append(-x[-1])
@@ -154,7 +155,7 @@ def _pulled_pairs(
     for i in range(w.shape[0]):
         numbers = _equation(f, data, pattern, w[i], v[:, i])
         last = xp.astype(xp.reshape(-dw[i], (1,)), v.dtype)
-        right = xp.concat([xp.astype(dv[:, i], v.dtype), last])
+        right = concat([xp.astype(dv[:, i], v.dtype), last])
         x = solved(numbers, right, _bordered(pattern), True)
         total = total - sampled(x[:-1], conjugate(v[:, i]), pattern)
     return total
@@ -171,8 +172,7 @@ def _without_phase(f: str, v: Any, dv: Any) -> Any:
 
 def _both(data: Any, pattern: Pattern) -> tuple[Any, Pattern]:
     """The matrix `[[0, A], [Aᴴ, 0]]`."""
-    xp = rc.array_namespace(data)
-    return xp.concat([data, conjugate(data)]), _both_pattern(pattern)
+    return concat([data, conjugate(data)]), _both_pattern(pattern)
 
 
 def _both_pattern(pattern: Pattern) -> Pattern:
@@ -202,8 +202,7 @@ def pairs_frule(tangents: Any, data: Any, pattern: Any, task: Any) -> Any:
         dw, dv = _moved_pairs(task.name, data, pattern, ddata, w, v)
         return y, rc.Tangent(tuple, _real_like(w, dw), dv)
     u, s, v = y
-    xp = rc.array_namespace(v)
-    z = xp.concat([u, v]) / 2**0.5
+    z = concat([u, v]) / 2**0.5
     (both, places), (dboth, _) = _both(data, pattern), _both(ddata, pattern)
     ds, dz = _moved_pairs("svds", both, places, dboth, s, z)
     m = pattern.shape[0]
@@ -224,8 +223,7 @@ def pairs_rrule(data: Any, pattern: Any, task: Any) -> Any:
             ddata = _pulled_pairs(task.name, data, pattern, dw, dv, w, v)
             return none, ddata, none, none
         (u, s, v), (du, ds, dv) = y, dy
-        xp = rc.array_namespace(v)
-        z, dz = xp.concat([u, v]) / 2**0.5, xp.concat([du, dv]) * 2**0.5
+        z, dz = concat([u, v]) / 2**0.5, concat([du, dv]) * 2**0.5
         dz = _without_phase("svds", z, dz)
         both, places = _both(data, pattern)
         found = _pulled_pairs("svds", both, places, ds, dz, s, z)

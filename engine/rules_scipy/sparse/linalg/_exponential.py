@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse.linalg as _sp
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy.sparse._array import as_sparse, inexact
 from rules_scipy.sparse._pattern import Pattern
 from rules_scipy.sparse._products import conjugate, sampled, together
@@ -122,11 +123,11 @@ def _blocks(data: Any, ddata: Any) -> tuple[Any, Any]:
     size = xp.where(size > 0, size, xp.ones_like(size))
     kind = xp.result_type(data.dtype, ddata.dtype)
     parts = [xp.astype(x, kind) for x in (data, ddata / size, data)]
-    return xp.concat(parts), size
+    return concat(parts), size
 
 
 def _stacked(top: Any, bottom: Any) -> Any:
-    return rc.array_namespace(top, bottom).concat([top, bottom], axis=0)
+    return concat([top, bottom], axis=0)
 
 
 def _along(data: Any, ddata: Any, b: Any, pattern: Pattern) -> Any:

@@ -19,6 +19,7 @@ import scipy.sparse.linalg as _sp
 
 import rules_core as rc
 from rules_scipy._arrays import concrete
+from rules_scipy._axes import concat
 from rules_scipy._functions import if_converged
 from rules_scipy._steps import declare
 from rules_scipy.sparse._array import as_sparse, inexact
@@ -76,14 +77,14 @@ def _exact(data: Any, b: Any, damp: Any, call: _Call) -> Any:
         return xp.full((count,), x, dtype=kind, device=place)
 
     if wide:
-        one = xp.concat([constant(-1.0, n), constant(0.0, m)])
+        one = concat([constant(-1.0, n), constant(0.0, m)])
     else:
-        one = xp.concat([constant(1.0, m), constant(-1.0, n) * damp**2])
+        one = concat([constant(1.0, m), constant(-1.0, n) * damp**2])
     data, b = xp.astype(data, kind), xp.astype(b, kind)
     parts = [conjugate(data), data] if wide else [data, conjugate(data)]
-    rest = 0 * xp.concat([b[:1]] * n)
-    right = xp.concat([rest, b] if wide else [b, rest])
-    numbers = xp.concat([xp.astype(one, kind), *parts])
+    rest = 0 * concat([b[:1]] * n)
+    right = concat([rest, b] if wide else [b, rest])
+    numbers = concat([xp.astype(one, kind), *parts])
     x = solved(numbers, right, _augmented(call.pattern, wide=wide), False)
     return x[:n] if wide else x[m:]
 

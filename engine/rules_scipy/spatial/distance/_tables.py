@@ -10,6 +10,7 @@ import scipy.spatial.distance as _sp
 
 import rules_core as rc
 from rules_scipy._arrays import arrays, check, is_numpy, refuse
+from rules_scipy._axes import concat
 from rules_scipy.spatial._declare import OWN, covers
 
 from ._metrics import BY_ENTRIES, METRICS, logical
@@ -141,8 +142,7 @@ def _together(metric: Any, data: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]
     given |= dict(zip(keys, found, strict=True))
     key = {"seuclidean": "V", "mahalanobis": "VI"}.get(name)
     if key and key not in given:
-        xp = rc.array_namespace(*data)
-        given[key] = _spread(xp.concat(list(data)), name)
+        given[key] = _spread(concat(list(data)), name)
     return data, given
 
 
@@ -234,4 +234,4 @@ def _matrix_of(v: Any) -> Any:
     index[i, j] = index[j, i] = np.arange(1, len(i) + 1)
     # Entry zero is that of the diagonal.
     first = xp.zeros_like(v[:1]) if v.shape[0] else xp.zeros((1,), dtype=v.dtype)
-    return xp.concat([first, v])[index]
+    return concat([first, v])[index]

@@ -9,6 +9,7 @@ import numpy as np
 import rules_core as rc
 from rules_core.extend import nan_unless
 from rules_scipy._arrays import arrays, concrete
+from rules_scipy._axes import concat
 from rules_scipy._functions import is_traced
 from rules_scipy.linalg._systems import det
 from rules_scipy.spatial._lengths import cross, root
@@ -109,5 +110,5 @@ def _least(b: Any, a: Any) -> Any:
             "many rotations take it there. Give a second vector."
         )
         raise rc.UnsupportedError(message)
-    q = xp.concat([cross(b, a), xp.reshape(real, (1,))])
+    q = concat([cross(b, a), xp.reshape(real, (1,))])
     return q / xp.sqrt(xp.sum(q * q))

@@ -14,6 +14,7 @@ import numpy as np
 
 import rules_core as rc
 from rules_core.extend import nan_unless
+from rules_scipy._axes import concat
 from rules_scipy._lists import constant_like
 from rules_scipy.spatial._lengths import cross, root
 from rules_scipy.spatial._regular import regular
@@ -188,7 +189,7 @@ def davenport(q: Any, axes: Any, order: str) -> Any:
         sign[..., None] * normal,
         sign * shift,
     )
-    half = xp.concat(
+    half = concat(
         [xp.sin(shift / 2.0)[..., None] * second, xp.cos(shift / 2.0)[..., None]],
         axis=-1,
     )

@@ -10,6 +10,7 @@ import scipy.spatial.transform as _sp
 import rules_core as rc
 from rules_core.extend import nan_unless
 from rules_scipy._arrays import arrays, check, is_numpy
+from rules_scipy._axes import concat
 from rules_scipy._functions import is_traced
 from rules_scipy._methods import covers_methods
 from rules_scipy.interpolate import PPoly
@@ -148,14 +149,14 @@ class RotationSpline(_sp.RotationSpline):
         first = _rates.times(back[:1], rates[:1]) * (2.0 / dt[0])
         last = _rates.times(forth[-1:], rates[-1:]) * (2.0 / dt[-1])
         none = 0.0 * fixed[1:]
-        fixed = fixed - xp.concat([first, none]) - xp.concat([none, last])
+        fixed = fixed - concat([first, none]) - concat([none, last])
         ends, inner = (rates[:1], rates[-1:]), rates[:-1]
         for _ in range(self.MAX_ITER):
             slopes = _rates.times(forth, rates)
             b = fixed - _rates.acceleration(vectors[:-1], slopes[:-1])
             inner = xp.reshape(solve(m, xp.reshape(b, (-1,))), (-1, 3))
-            rates = xp.concat([inner, ends[1]])
-        return xp.concat([ends[0], inner]), _rates.times(forth, rates)
+            rates = concat([inner, ends[1]])
+        return concat([ends[0], inner]), _rates.times(forth, rates)
 
     def __call__(self, times: Any, order: Any = 0) -> Any:
         """Rotations, or their angular rates or accelerations, at times."""

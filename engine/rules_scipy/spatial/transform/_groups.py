@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import rules_core as rc
+from rules_scipy._axes import concat
 
 from ._quaternions import product
 
@@ -20,8 +21,7 @@ def reduced(q: Any, left: Any, right: Any) -> tuple[Any, Any, Any]:
         return q, None, None
     single = len(q.shape) == 1
     p = q[None, :] if single else q
-    xp = rc.array_namespace(p)
-    one = 0.0 * p[:1] + xp.concat([0.0 * p[0, :3], 0.0 * p[0, 3:] + 1.0])
+    one = 0.0 * p[:1] + concat([0.0 * p[0, :3], 0.0 * p[0, 3:] + 1.0])
     groups = [one if g is None else _rows(g) for g in (left, right)]
     i, j = _nearest(p, *groups)
     found = product(groups[0][i], product(p, groups[1][j]))

@@ -11,6 +11,7 @@ from typing import Any
 
 import rules_core as rc
 from rules_core.extend import nan_unless
+from rules_scipy._axes import concat
 from rules_scipy.spatial._lengths import root, sign, size
 
 from ._dominant import attitude
@@ -47,7 +48,7 @@ def rolled(q: Any, *, scalar_first: bool, back: bool = False) -> Any:
     if not scalar_first:
         return q
     parts = [q[..., -1:], q[..., :-1]] if back else [q[..., 1:], q[..., :1]]
-    return rc.array_namespace(q).concat(parts, axis=-1)
+    return concat(parts, axis=-1)
 
 
 def canonical_sign(q: Any) -> Any:
@@ -61,8 +62,7 @@ def canonical_sign(q: Any) -> Any:
 
 def conjugate(q: Any) -> Any:
     """The inverse of a unit quaternion."""
-    xp = rc.array_namespace(q)
-    return xp.concat([-q[..., :3], q[..., 3:]], axis=-1)
+    return concat([-q[..., :3], q[..., 3:]], axis=-1)
 
 
 def product(p: Any, q: Any) -> Any:
@@ -121,7 +121,7 @@ def of_rotvec(r: Any) -> Any:
     """The quaternion of a rotation vector `(..., 3)`."""
     xp = rc.array_namespace(r)
     scale, last = half_angle(xp.sum(r * r, axis=-1, keepdims=True))
-    return xp.concat([r * scale, last], axis=-1)
+    return concat([r * scale, last], axis=-1)
 
 
 def rotvec(q: Any) -> Any:
@@ -201,7 +201,7 @@ def of_mrp(p: Any) -> Any:
     """The quaternion of modified Rodrigues parameters `(..., 3)`."""
     xp = rc.array_namespace(p)
     s = xp.sum(p * p, axis=-1, keepdims=True)
-    return xp.concat([2.0 * p, 1.0 - s], axis=-1) / (1.0 + s)
+    return concat([2.0 * p, 1.0 - s], axis=-1) / (1.0 + s)
 
 
 def mrp(q: Any) -> Any:

@@ -9,6 +9,7 @@ from math import factorial
 from typing import Any
 
 import rules_core as rc
+from rules_scipy._axes import concat
 from rules_scipy.spatial._lengths import cross
 
 from ._quaternions import series
@@ -133,5 +134,5 @@ def blocks(back: Any, forth: Any, dt: Any) -> Any:
             row[i - 1] = 2.0 * back[i] / dt[i]
         if i < n - 1:
             row[i + 1] = 2.0 * forth[i + 1] / dt[i + 1]
-        rows.append(xp.concat(row, axis=1))
-    return xp.concat(rows, axis=0)
+        rows.append(concat(row, axis=1))
+    return concat(rows, axis=0)

@@ -13,6 +13,7 @@ import scipy.spatial.transform as _sp
 
 import rules_core as rc
 from rules_scipy._arrays import arrays, check
+from rules_scipy._axes import concat
 from rules_scipy._methods import covers_constructors, covers_methods
 from rules_scipy.spatial._declare import covers
 
@@ -41,15 +42,12 @@ def _of(matrix: Any) -> Any:
 def _joined(turn: Any, shift: Any) -> Any:
     """The matrix `(..., 4, 4)` of a rotation matrix and a translation."""
     turn, shift = arrays(turn, shift)
-    xp = rc.array_namespace(turn, shift)
     # Broadcast by a sum, for frameworks and NumPy alike.
     turn = turn + 0.0 * shift[..., :, None]
     shift = shift + 0.0 * turn[..., 0]
-    top = xp.concat([turn, shift[..., None]], axis=-1)
+    top = concat([turn, shift[..., None]], axis=-1)
     last = 0.0 * top[..., :1, :3]
-    return xp.concat(
-        [top, xp.concat([last, 1.0 + 0.0 * top[..., :1, 3:]], axis=-1)], axis=-2
-    )
+    return concat([top, concat([last, 1.0 + 0.0 * top[..., :1, 3:]], axis=-1)], axis=-2)
 
 
 class RigidTransform(_Base):
@@ -144,7 +142,7 @@ class RigidTransform(_Base):
             return _of(_own(transforms).matrix)
         parts = arrays(*[_own(t).matrix for t in transforms])
         parts = [m[None, ...] if len(m.shape) == 2 else m for m in parts]
-        return _of(rc.array_namespace(*parts).concat(parts))
+        return _of(concat(parts))
 
     # as
 
@@ -173,18 +171,17 @@ class RigidTransform(_Base):
         """The rotation vector, and the translation along the screw."""
         r = quaternions.rotvec(self._quaternion())
         shift = _rates.times(_rates.to_vector(-r), self.translation)
-        return rc.array_namespace(r).concat([r, shift], axis=-1)
+        return concat([r, shift], axis=-1)
 
     def as_dual_quat(self, *, scalar_first: bool = False) -> Any:
         """The dual quaternion."""
         real, shift = self._quaternion(), self.translation
-        xp = rc.array_namespace(real)
-        shift = xp.concat([shift, 0.0 * shift[..., :1]], axis=-1)
+        shift = concat([shift, 0.0 * shift[..., :1]], axis=-1)
         parts = [
             quaternions.rolled(part, scalar_first=scalar_first, back=True)
             for part in (real, 0.5 * quaternions.product(shift, real))
         ]
-        return xp.concat(parts, axis=-1)
+        return concat(parts, axis=-1)
 
     # algebra
 

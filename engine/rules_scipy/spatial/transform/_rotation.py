@@ -10,6 +10,7 @@ import scipy.spatial.transform as _sp
 
 import rules_core as rc
 from rules_scipy._arrays import arrays, check, is_numpy
+from rules_scipy._axes import concat
 from rules_scipy._methods import covers_constructors, covers_methods
 from rules_scipy.spatial._declare import covers
 
@@ -146,7 +147,7 @@ class Rotation(_sp.Rotation):
             raise TypeError(message)
         parts = arrays(*[own_rotation(r).quat for r in rotations])
         parts = [q[None, :] if len(q.shape) == 1 else q for q in parts]
-        return _of(rc.array_namespace(*parts).concat(parts))
+        return _of(concat(parts))
 
     @staticmethod
     def align_vectors(
