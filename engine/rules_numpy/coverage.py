@@ -174,6 +174,14 @@ at nearly equal values):
 
 {equal_values}
 
+What holds of equal values holds of the further vectors of a full decomposition (`svd`
+with `full_matrices=True`), which are unique up to a rotation, and of the phase of a
+complex vector. In forward mode the engine runs the program three times there, with
+different tangents of these vectors, and compares the results. A forward rule that a
+framework calls sees nothing of the program: in JAX and PyTorch, and in `rc.frule`,
+forward mode gives NaN for the vectors of equal values and for several further ones.
+Phases are not checked there.
+
 Reverse mode rotates the vectors of equal values. In JAX, reverse mode of `eigh`, `eig`
 and `svd` at equal values raises an error unless the vectors are unused. A zero singular
 value is a symmetric kink.

@@ -110,7 +110,8 @@ class ArraySpace:
             if self.numpy or array_namespace(dx) is self.xp or is_float0(dx):
                 return dx
             if is_numpy(dx):
-                return self._asarray(dx)
+                # PyTorch warns of memory that must not be written to.
+                return self._asarray(dx if dx.flags.writeable else dx.copy())
             must = f"be an array of {self.xp.__name__}"
             raise ProjectionError(path, must, _described(dx), _MIXED)
         if is_sparse(dx):

@@ -8,6 +8,7 @@ import numpy as np
 from rules_autodiff._boundary.directions import check_function, check_tangents
 from rules_autodiff._boundary.leave import as_given
 from rules_autodiff._boundary.whole_results import with_zeros
+from rules_autodiff._callbacks.chosen_tangents import check_choice
 from rules_autodiff._callbacks.one_pass import OnePass, is_nothing
 from rules_autodiff._forward.forward import ForwardRun
 from rules_autodiff._forward.watched_run import WatchedRun
@@ -32,7 +33,7 @@ from rules_autodiff.straight._tier.tier import (
     check_tier,
     not_straight,
 )
-from rules_core.extend import strong_zeros_met
+from rules_core.extend import CHOSEN, strong_zeros_met
 
 from .grad import grad
 from .vjp import VJP, by_tier
@@ -102,12 +103,17 @@ def forward(
     With `apart` the function's writes to its arguments have no effect outside.
     """
     options = {"callables": callables, "apart": apart}
-    before = strong_zeros_met()
-    one = OnePass(ForwardRun(below, len(lanes)), f, primals, lanes, **options)
-    if strong_zeros_met() == before and not one.is_undefined(has_aux):
-        return one.finish(has_aux)
-    one.take_back()
-    return watched(one, below, has_aux, options)
+    before, choices = strong_zeros_met(), CHOSEN.tangents
+    with CHOSEN.turned(0.0):
+        one = OnePass(ForwardRun(below, len(lanes)), f, primals, lanes, **options)
+        defined = strong_zeros_met() == before and not one.is_undefined(has_aux)
+        if CHOSEN.tangents != choices:
+            check_choice(one, has_aux, options)
+            one = OnePass(ForwardRun(below, len(lanes)), f, primals, lanes, **options)
+        if defined:
+            return one.finish(has_aux)
+        one.take_back()
+        return watched(one, below, has_aux, options)
 
 
 def watched(

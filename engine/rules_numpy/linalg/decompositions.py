@@ -27,6 +27,7 @@ from .equal_values import (
     share,
     tied,
 )
+from .free_turns import free_turn
 from .general_position import (
     eig_in_general,
     eig_values,
@@ -61,7 +62,9 @@ def eigh_derivative(y: Any, a: Any, UPLO: Any = "L") -> Any:
     def eigh_pushforward(da: Any) -> Any:
         m = np.matmul(np.matmul(vh, unfold(da, UPLO)), v)
         refuse_split("eigh", m, groups, m)
-        return np.real(diagonal_of(m)), np.matmul(v, over * m)
+        turn = free_turn(groups, da, w, v)
+        inner = over * m if turn is None else over * m + turn
+        return np.real(diagonal_of(m)), np.matmul(v, inner)
 
     def eigh_pullback(dy: Any) -> Any:
         dw, dv = _arrays(dy, y)
@@ -141,7 +144,8 @@ def eig_derivative(y: Any, a: Any) -> Any:
     def eig_pushforward(da: Any) -> Any:
         m = np.matmul(np.matmul(inverse, da), v)
         refuse_split("eig", m, groups, m)
-        dv = np.matmul(v, over * m)
+        turn = free_turn(groups, da, w, v, unitary=False)
+        dv = np.matmul(v, over * m if turn is None else over * m + turn)
         size = np.sum(np.real(np.conjugate(v) * dv), axis=-2, keepdims=True)
         return diagonal_of(m), dv - v * (size + _turn(dv))
 

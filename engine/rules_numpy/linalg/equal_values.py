@@ -32,6 +32,7 @@ __all__ = [
     "refuse_phase",
     "refuse_split",
     "refuse_unknown_block",
+    "sees_turn",
     "share",
     "tied",
 ]
@@ -150,10 +151,14 @@ def refuse_split(f: str, m: Any, groups: Any, whole: Any) -> None:
         )
 
 
+def sees_turn(rotation: Any, size: Any) -> bool:
+    """Whether the derivative along a rotation is other than zero, up to rounding."""
+    return bool(np.any(np.abs(rotation) > _slack(rotation, size)))
+
+
 def refuse_choice(f: str, turn: Any) -> None:
     """Reverse: no dependence on the choice of the vectors of equal values."""
-    rotation, size = turn
-    if np.any(np.abs(rotation) > _slack(rotation, size)):
+    if sees_turn(*turn):
         _refuse(
             f,
             "of a function that does not depend on the choice of their vectors",
@@ -205,7 +210,7 @@ def _even(dw: Any, groups: Any, rounding: Any) -> Any:
 
 def refuse_phase(f: str, turn: Any, size: Any) -> None:
     """Raise an error for dependence on the phase of a complex vector."""
-    if np.any(np.abs(turn) > _slack(turn, size)):
+    if sees_turn(turn, size):
         message = (
             f"the derivative of numpy.linalg.{f} must be wanted for a function that "
             "does not depend on the phase of a complex vector, but got one that does. "

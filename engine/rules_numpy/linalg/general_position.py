@@ -28,6 +28,7 @@ __all__ = [
     "eig_values",
     "eigh_in_general",
     "eigh_values",
+    "some_matrix",
     "svd_in_general",
     "svd_values",
     "turn_of",
@@ -35,7 +36,7 @@ __all__ = [
 
 
 @lru_cache(maxsize=64)
-def _some_matrix(n: int, seed: int) -> Any:
+def some_matrix(n: int, seed: int) -> Any:
     """One fixed matrix: a forward pass may be repeated."""
     parts = np.random.default_rng(seed).normal(size=(2, n, n))
     matrix = parts[0] + 1j * parts[1]
@@ -45,7 +46,7 @@ def _some_matrix(n: int, seed: int) -> Any:
 
 def turn_of(mixed: Any, dtype: Any, seed: int = 22) -> Any:
     """A unitary matrix that mixes the given pairs of vectors and no others."""
-    some = _some_matrix(mixed.shape[-1], seed)
+    some = some_matrix(mixed.shape[-1], seed)
     some = np.asarray(some if dtype.kind == "c" else some.real, dtype)
     turn, _ = np.linalg.qr(np.where(mixed, some, dtype.type(0)))
     CHOSEN.count += 1

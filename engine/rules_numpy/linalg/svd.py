@@ -20,9 +20,11 @@ from .equal_values import (
     refuse_choice,
     refuse_phase,
     refuse_split,
+    sees_turn,
     share,
     tied,
 )
+from .free_turns import free_side
 from .general_position import svd_in_general, svd_values
 from .products import adjoint
 
@@ -33,7 +35,8 @@ class _Factors:
     """a = U S Vᴴ with k = min(m, n) singular values.
 
     Attributes:
-        u, v: The first k vectors on either side.
+        whole_u, whole_v: The vectors on either side.
+        u, v: The first k of them.
         more_u, more_v: The others, of a full decomposition.
         null: Where s is zero.
         groups: Pairs of equal values.
@@ -45,6 +48,7 @@ class _Factors:
     def __init__(self, a: Any, u: Any, s: Any, vh: Any) -> None:
         k = s.shape[-1]
         v = adjoint(vh)
+        self.whole_u, self.whole_v = u, v
         self.u, self.more_u = u[..., :k], u[..., k:]
         self.s, self.v, self.more_v = s, v[..., :k], v[..., k:]
         self.groups, self.null, both = _ties(s)
@@ -174,7 +178,12 @@ def _pushed(f: _Factors, da: Any) -> Any:
     if f.more_v.shape[-1]:
         more = -np.matmul(f.v, np.matmul(adjoint(out_v), f.more_v))
         dv = np.concatenate([dv, more], axis=-1)
-    return du, np.real(diagonal_of(p)), adjoint(dv)
+    alive = f.groups & ~np.expand_dims(f.null, -1)
+    free_u, free_v = (
+        free_side(side, alive, f.null, da, f.s, seed)
+        for seed, side in enumerate((f.whole_u, f.whole_v), start=32)
+    )
+    return du + free_u, np.real(diagonal_of(p)), adjoint(dv + free_v)
 
 
 def _check_pushed(f: _Factors, h: Any, p: Any, out_u: Any, out_v: Any) -> None:
@@ -197,6 +206,8 @@ def _pulled(f: _Factors, du: Any, ds: Any, dvh: Any) -> Any:
     x, y = np.matmul(adjoint(f.u), du1), np.matmul(adjoint(f.v), dv1)
     out_u = f.off(f.u, du1) - _crossed(f.u, f.more_u, du[..., k:])
     out_v = f.off(f.v, dv1) - _crossed(f.v, f.more_v, dv[..., k:])
+    _refuse_further(f.more_u, du[..., k:])
+    _refuse_further(f.more_v, dv[..., k:])
     tied_part = _tied_part(f, ds, x, y, (out_u, out_v))
     inner = f.over * antihermitian(x + y) + f.across * antihermitian(x - y)
     inner = inner + diagonal_matrix(ds) + tied_part
@@ -224,6 +235,23 @@ def _tied_part(f: _Factors, ds: Any, x: Any, y: Any, out: Any) -> Any:
         if np.any(ds[f.open] != 0):
             _refuse_kink("svd")
     return block
+
+
+def _refuse_further(more: Any, dmore: Any) -> None:
+    """The further vectors are determined up to a rotation, even if no values are equal.
+
+    Raises:
+        UnsupportedError: The function sees which ones they are.
+    """
+    inner = np.matmul(adjoint(more), dmore)
+    if sees_turn(antihermitian(inner), inner):
+        message = (
+            "the derivative of numpy.linalg.svd must be wanted of vectors that the "
+            "matrix determines, but got a function that depends on the choice of the "
+            "further ones of a full decomposition, which are determined up to a "
+            "rotation. Use full_matrices=False, or their projector."
+        )
+        raise rc.UnsupportedError(message)
 
 
 def _refuse_kink(f: str) -> NoReturn:
