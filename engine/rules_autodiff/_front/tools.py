@@ -8,7 +8,7 @@ from rules_autodiff._callbacks.config import EngineConfig
 from rules_autodiff._callbacks.via_ad import derive_frule, derive_rrule
 from rules_autodiff._lift.lift import shown
 from rules_autodiff._mutating.rule_tables import frule_mutating, rrule_mutating
-from rules_autodiff._python.handlers import HANDLERS, OVERLAYS
+from rules_autodiff._python.handlers import HANDLERS, OVERLAYS, handler_of
 from rules_autodiff._python.jitted import python_of
 from rules_autodiff._python.methods import key_of_builtin
 from rules_autodiff._python.opaque import DECLARED
@@ -168,7 +168,7 @@ def is_primitive(f: Any, *args: Any) -> bool:
     is_declared = isinstance(f, FunctionType) and f in DECLARED
     if is_declared or rrule_mutating.find(f, args) or frule_mutating.find(f, args):
         return True
-    replacement = HANDLERS.get(f) or HANDLERS.get(
+    replacement = handler_of(f) or HANDLERS.get(
         key_of_builtin(f) if is_bound(f) else None
     )
     config = EngineConfig()

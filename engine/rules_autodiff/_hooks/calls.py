@@ -23,7 +23,7 @@ from rules_autodiff._python.dataclasses import (
 )
 from rules_autodiff._python.errors import EngineError, SourceNotFound
 from rules_autodiff._python.frozen import stale
-from rules_autodiff._python.handlers import CALLABLES, HANDLERS, Handler
+from rules_autodiff._python.handlers import CALLABLES, HANDLERS, handler_of
 from rules_autodiff._python.jitted import is_jitted
 from rules_autodiff._python.lifted_code import is_lifted
 from rules_autodiff._python.methods import (
@@ -469,13 +469,6 @@ def is_reader(f: Any) -> bool:
         return f in READERS
     except TypeError:  # unhashable
         return False
-
-
-def handler_of(f: Any) -> Handler | None:
-    try:
-        return HANDLERS.get(f)
-    except TypeError:  # unhashable
-        return None
 
 
 def is_opaque_class(cls: type) -> bool:

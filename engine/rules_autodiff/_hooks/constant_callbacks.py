@@ -86,7 +86,9 @@ def may_reach(run: Hooks, f: FunctionType) -> bool:
 
 
 def constant(run: Hooks, f: Callable[..., Any]) -> Any:
-    call = f if f in CHECKED else partial(run.call, f)  # a run above calls it itself
+    # What is checked, a run above calls itself. Others may have no hash.
+    is_checked = isinstance(f, FunctionType) and f in CHECKED
+    call = f if is_checked else partial(run.call, f)
 
     def checked(*args: Any, **kwargs: Any) -> Any:
         y = call(*args, **kwargs)

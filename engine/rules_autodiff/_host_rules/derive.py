@@ -22,7 +22,7 @@ from rules_autodiff._callbacks.apart import Apart, check_storing, is_under_way
 from rules_autodiff._callbacks.config import EngineConfig
 from rules_autodiff._lift.lift import lifted
 from rules_autodiff._mutating.rule_tables import frule_mutating, rrule_mutating
-from rules_autodiff._python.handlers import HANDLERS, handler
+from rules_autodiff._python.handlers import handler, handler_of
 from rules_autodiff._python.lifted_code import is_lifted
 from rules_autodiff._python.opaque import OWN, is_opaque, root_of
 from rules_core import AbstractZero, NoTangent, Primitive, Pullback
@@ -118,9 +118,7 @@ def inner_function(f: Any) -> Any:
 
 def answers(f: Any) -> bool:
     """Whether the engine handles a call of `f` itself."""
-    return bool(
-        HANDLERS.get(f) or f in rrule_mutating.rules or f in frule_mutating.rules
-    )
+    return bool(handler_of(f) or rrule_mutating.has(f) or frule_mutating.has(f))
 
 
 def is_rule_code(f: FunctionType) -> bool:

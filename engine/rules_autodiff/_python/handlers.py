@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["CALLABLES", "HANDLERS", "OVERLAYS", "Handler", "handler"]
+__all__ = ["CALLABLES", "HANDLERS", "OVERLAYS", "Handler", "handler", "handler_of"]
 
 Handler = Callable[..., Any]
 
@@ -24,3 +24,11 @@ def handler(*functions: Any) -> Callable[[Handler], Handler]:
         return handle
 
     return register
+
+
+def handler_of(f: Any) -> Handler | None:
+    """The handler of a function or of another callable, which may have no hash."""
+    try:
+        return HANDLERS.get(f)
+    except TypeError:  # unhashable
+        return None
