@@ -209,6 +209,39 @@ def test_jacobians_with_aux():
         jacrev(lambda x: x, has_aux=True)(X)
 
 
+FIXED = {
+    "integer": (2, None),
+    "NoTangent": (2, NoTangent()),
+    "zero": (2, 0),
+    "Const": (Const(2), None),
+    "Const of a float": (Const(2.0), None),
+    "NumPy's": (np.int64(2), None),
+    "array": (np.array([2, 2, 2]), None),
+    "array of zeros": (np.array([2, 2, 2]), np.zeros(3)),
+}
+
+
+@pytest.mark.parametrize("name", FIXED)
+@pytest.mark.parametrize("place", [0, 1])
+def test_hvp_beside_constants(name, place):
+    """As `jvp`, `linearize` and `hessian` have them."""
+    n, dn = FIXED[name]
+
+    def f(*args):
+        return np.sum(args[1 - place] ** args[place] * args[1 - place])
+
+    primals, tangents = [X, X], [np.ones(3), np.ones(3)]
+    primals[place], tangents[place] = n, dn
+    found = hvp(f, tuple(primals), tuple(tangents))
+    np.testing.assert_allclose(found[1 - place], 6 * X)
+    assert found[place] == NoTangent()
+
+
+def test_hvp_of_constants_alone():
+    with pytest.raises(TypeError, match="all are constants"):
+        hvp(lambda n: n, (2,), (None,))
+
+
 def test_hessian_and_hvp():
     expected = np.diag(6 * X)
     np.testing.assert_allclose(hessian(cubic)(X), expected)

@@ -5,7 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from rules_autodiff._boundary.directions import check_function, check_tangents
+from rules_autodiff._boundary.directions import (
+    check_function,
+    check_tangents,
+    is_constant,
+)
+from rules_autodiff._boundary.enter import Const
 from rules_autodiff._boundary.leave import as_given
 from rules_autodiff._boundary.whole_results import with_zeros
 from rules_autodiff._callbacks.chosen_tangents import check_choice
@@ -33,6 +38,7 @@ from rules_autodiff.straight._tier.tier import (
     check_tier,
     not_straight,
 )
+from rules_core import NoTangent
 from rules_core.extend import CHOSEN, strong_zeros_met
 
 from .grad import grad
@@ -277,7 +283,8 @@ def hvp(
     Args:
         f: A function with one real number as its result.
         primals: Its arguments, a tuple or list.
-        tangents: One tangent for each.
+        tangents: One tangent for each; `None` or `NoTangent()` for a constant, such as
+            an integer, whose entry of the result is `NoTangent()`.
         tier: As in `jvp`. Generated code is reverse over forward mode.
 
     >>> import numpy as np
@@ -303,6 +310,17 @@ def hvp(
             if tier in PINNED:
                 raise not_straight(f, error, HOOKS) from None
     check_tangents(primals, tangents, "hvp")
-    single = len(primals) == 1
-    gradient = grad(f, 0 if single else tuple(range(len(primals))))
-    return forward(_below, gradient, primals, [tuple(tangents)])[1][0]
+    places = [
+        i for i, x in enumerate(primals) if not (isinstance(x, Const) or is_constant(x))
+    ]
+    if not places:
+        message = (
+            "hvp: a primal must be real or complex to be differentiated, but all are "
+            "constants. Convert one to float."
+        )
+        raise TypeError(message)
+    gradient = grad(f, tuple(places))
+    _, (found,) = forward(_below, gradient, primals, [tuple(tangents)])
+    products = dict(zip(places, found, strict=True))
+    every = tuple([products.get(i, NoTangent()) for i in range(len(primals))])
+    return every[0] if len(primals) == 1 else every
