@@ -32,6 +32,7 @@ from rules_autodiff._python.methods import (
     python_method,
 )
 from rules_autodiff._python.opaque import (
+    is_followed,
     is_opaque,
     is_stream,
     is_transparent,
@@ -202,6 +203,8 @@ def call_native(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
     if handle is not None:
         return handled(run, handle, f, owner, args, kwargs)
     of_numpy = type(f) not in BUILTINS
+    if of_numpy and is_followed(f):
+        return run.call(f.__wrapped__, *args, **kwargs)
     if of_numpy and not kwargs and INERT.issuperset(map(type, args)):
         return run.from_text(run.below.call(f, *args), f, args)
     return run.call_opaque(f, args, kwargs)

@@ -35,6 +35,7 @@ __all__ = [
     "LIFTED_STANDARD",
     "MOVERS",
     "OWN",
+    "is_followed",
     "is_opaque",
     "is_opaque_module",
     "is_stream",
@@ -57,7 +58,17 @@ def root_of(f: Any) -> str:
 
 def is_opaque_module(name: str) -> bool:
     """Whether the functions of a module are opaque."""
-    return name.partition(".")[0] in OPAQUE
+    return name.partition(".")[0] in OPAQUE and not name.startswith(FOLLOWED)
+
+
+# Modules of NumPy in plain Python, which are lifted.
+FOLLOWED = ("numpy.polynomial.",)
+
+
+def is_followed(f: Any) -> bool:
+    """Whether a function that NumPy wrapped in C is one of those modules."""
+    name = getattr(f, "__module__", None) or ""
+    return name.startswith(FOLLOWED) and hasattr(f, "__wrapped__")
 
 
 # Functions that users declared opaque.
@@ -68,8 +79,8 @@ def is_opaque(f: Any) -> bool:
     """Whether a function is not lifted."""
     if not isinstance(f, FunctionType) or f in DECLARED:
         return True
-    root = root_of(f)
-    return root in OPAQUE or root in COMPILERS
+    name = str(f.__globals__.get("__name__", ""))
+    return is_opaque_module(name) or name.partition(".")[0] in COMPILERS
 
 
 def is_transparent(f: Any) -> bool:
