@@ -64,17 +64,22 @@ FLOATING = {
 }
 
 
+# Code that is written after some calls leaves out partials that nothing needs, and their
+# errors: it would serve one of two functions that are compared, by what ran before.
+TAPE = {"tier": "tape"}
+
+
 def along(f, x):
-    return jvp(f, (x,), (np.full(x.shape, 1e30),))[1]
+    return jvp(f, (x,), (np.full(x.shape, 1e30),), **TAPE)[1]
 
 
 FLOATING_WAYS = {
     "jvp": along,
-    "jacfwd": lambda f, x: jacfwd(f)(x),
-    "jacrev": lambda f, x: jacrev(f)(x),
-    "forward over reverse": lambda f, x: jacfwd(jacrev(f))(x),
-    "reverse over forward": lambda f, x: jacrev(jacfwd(f))(x),
-    "twice forward": lambda f, x: jacfwd(jacfwd(f))(x),
+    "jacfwd": lambda f, x: jacfwd(f, **TAPE)(x),
+    "jacrev": lambda f, x: jacrev(f, **TAPE)(x),
+    "forward over reverse": lambda f, x: jacfwd(jacrev(f, **TAPE), **TAPE)(x),
+    "reverse over forward": lambda f, x: jacrev(jacfwd(f, **TAPE), **TAPE)(x),
+    "twice forward": lambda f, x: jacfwd(jacfwd(f, **TAPE), **TAPE)(x),
 }
 
 
