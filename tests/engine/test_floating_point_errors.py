@@ -64,8 +64,8 @@ FLOATING = {
 }
 
 
-# Code that is written after some calls leaves out partials that nothing needs, and their
-# errors: it would serve one of two functions that are compared, by what ran before.
+# Code that is written after some calls leaves out partials that nothing needs, and
+# their errors: it would serve one of two that are compared, by what ran before.
 TAPE = {"tier": "tape"}
 
 

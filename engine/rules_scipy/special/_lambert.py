@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import scipy.special
 
+import rules_core as rc
+
 from ._arrays import exp
 from ._declare import complex_valued, ufunc
 
@@ -18,7 +20,7 @@ lambertw = complex_valued(
         _sp.lambertw,
         lambda w, z, k, tol: exp(-w) / (1 + w),
         _BRANCH,
-        None,
+        lambda w, z, k, tol: rc.ZeroTangent(),  # how exact the value is
         holomorphic=True,
     )
 )

@@ -114,6 +114,12 @@ UNTESTED = {"logsumexp", "lambertw", "besselpoly", "bdtrik", "nbdtrik"} | {
 }
 
 
+@pytest.mark.parametrize("z", [0.7, 1.5, -0.2])
+def test_lambert_s_tolerance_has_the_derivative_zero(z):
+    check_rule(special.lambertw, np.asarray(z), hosts=())
+    check_rule(special.lambertw, np.asarray(z), 0, 1e-8, hosts=())
+
+
 @pytest.mark.covering(every=90)
 @pytest.mark.parametrize("name", sorted(set(POINTS) - UNTESTED - set(COARSE)))
 def test_rules_pass_the_tester(name):
