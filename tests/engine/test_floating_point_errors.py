@@ -1,5 +1,7 @@
 """Errors of floating-point numbers in derivatives, of which the program has none."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -66,7 +68,7 @@ FLOATING = {
 
 # Code that is written after some calls leaves out partials that nothing needs, and
 # their errors: it would serve one of two that are compared, by what ran before.
-TAPE = {"tier": "tape"}
+TAPE: Any = {"tier": "tape"}
 
 
 def along(f, x):
