@@ -61,8 +61,8 @@ def is_opaque_module(name: str) -> bool:
     return name.partition(".")[0] in OPAQUE and not name.startswith(FOLLOWED)
 
 
-# Modules of NumPy in plain Python, which are lifted.
-FOLLOWED = ("numpy.polynomial.",)
+# Modules of NumPy in plain Python, which are lifted; the second has `poly1d`.
+FOLLOWED = ("numpy.polynomial.", "numpy.lib._polynomial_impl")
 
 
 def is_followed(f: Any) -> bool:

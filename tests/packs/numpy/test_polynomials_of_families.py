@@ -1,4 +1,4 @@
-"""`numpy.polynomial` is plain Python, which the engine follows: every function."""
+"""`numpy.polynomial` and `poly1d` are plain Python, which the engine follows."""
 
 import numpy as np
 import numpy.polynomial as families
@@ -132,3 +132,30 @@ def test_a_fit():
     check_program(program, np.sin(X))
     assert hessian(program)(np.sin(X)).shape == (5, 5)
     assert grad(program)(np.sin(X)).shape == (5,)
+
+
+OLD = {
+    "value": lambda p: p(0.3),
+    "values": lambda p: np.sum(p(X) ** 2),
+    "by polyval": lambda p: np.polyval(p, 0.3),
+    "derivative": lambda p: p.deriv()(0.3),
+    "integral": lambda p: p.integ(k=0.5)(0.4),
+    "sum": lambda p: (2.0 * p + 1.0)(0.3),
+    "product": lambda p: (p * p)(0.3),
+    "power": lambda p: (p**2)(0.3),
+    "coefficients": lambda p: np.sum(p.coeffs**3),
+    "entry": lambda p: p[1] * p[2],
+}
+
+
+@pytest.mark.parametrize("use", OLD)
+def test_poly1d(use):
+    used = OLD[use]
+    check_program(lambda c: used(np.poly1d(c)), C)
+    check_program(lambda r: used(np.poly1d(r, True)), ROOTS)
+
+
+def test_poly1d_of_constants():
+    p = np.poly1d(C)
+    check_program(lambda x: np.sum(p(x) ** 2), X)
+    check_program(lambda y: np.poly1d(np.polyfit(X, y, 2))(0.3), np.sin(X))
