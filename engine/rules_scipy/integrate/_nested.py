@@ -7,6 +7,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 __all__ = ["calls_a_solver"]
 
 _SOLVERS = ("scipy.integrate.", "scipy.optimize.", "rules_scipy.optimize.")
@@ -31,7 +33,8 @@ def calls_a_solver(f: Callable[..., Any], *args: Any) -> bool:
 
     sys.setprofile(look)
     try:
-        f(*args)
+        with np.errstate(all="ignore"):
+            f(*args)
     except (ArithmeticError, ValueError):
         pass
     finally:

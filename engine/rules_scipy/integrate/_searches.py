@@ -192,7 +192,8 @@ def _along_line(settings: Any, functions: Any, a: Any, b: Any, *leaves: Any) -> 
 
 def _with_ends(f: Any, nodes: Sequence[float], ends: Sequence[float]) -> Any:
     """Panels of nodes, and of the ends at which a function is finite."""
-    is_finite = np.isfinite(f(np.array([*ends, nodes[0]]))).all(axis=-1)
+    with np.errstate(all="ignore"):
+        is_finite = np.isfinite(f(np.array([*ends, nodes[0]]))).all(axis=-1)
     finite = [x for x, good in zip(ends, is_finite, strict=False) if good]
     return panels_of([*finite, *nodes])
 

@@ -213,6 +213,16 @@ def test_parts_with_functions_of_one_side_have_derivatives():
     np.testing.assert_allclose(grad(beside)(0.299999), 1.0)
 
 
+def test_limits_at_which_a_function_is_infinite():
+    """Warnings are errors here: SciPy does not call the function there."""
+    f = lambda p: quad(lambda t: np.exp(p * t) / np.sqrt(t), 0.0, 1.0)
+    change = f(0.31) - f(0.3)
+    np.testing.assert_allclose(grad(f)(0.305), 100 * change, rtol=1e-3)
+    np.testing.assert_allclose(grad(lambda p: quad(np.log, 0.0, p))(0.3), np.log(0.3))
+    with pytest.raises(rc.DerivativeNotImplemented, match="jump"):
+        grad(lambda p: quad(lambda t: 1 / np.sqrt(t) + (t < p), 0.0, 1.0))(0.3)
+
+
 @pytest.mark.full
 def test_integrals_in_integrals_are_exact_to_a_tolerance_only():
     def f(p):

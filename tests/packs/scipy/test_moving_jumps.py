@@ -186,6 +186,9 @@ KINKS = {
     "maximum": lambda a, t: np.maximum(t - a, 0.0),
     "where": lambda a, t: np.where(t > a, t - a, 0.0),
     "branch": lambda a, t: (t - a) * 2.0 if t > a else 0.0 * t,
+    "the root of a square": lambda a, t: np.sqrt((t - a) ** 2),
+    "the norm of a vector": lambda a, t: np.linalg.norm(np.array([t - a])),
+    "a small one": lambda a, t: np.exp(t * a) + 1e-4 * abs(t - a),
 }
 
 
@@ -215,6 +218,37 @@ def test_a_kink_of_a_rate_that_moves():
 
     with pytest.raises(rc.DerivativeNotImplemented, match="what moves a jump"):
         hessian(f)(0.3)
+
+
+LIMITS = {
+    "a jump": lambda a: integrate.quad(lambda t: jnp.where(t < a, 1.0, 2.0), 0.0, a)[0],
+    "the slope of a kink": jax.grad(
+        lambda a: integrate.quad(lambda t: jnp.maximum(t - a, 0.0), a, 1.0, **LOOSE)[0]
+    ),
+    "a jump in a box": lambda a: (
+        integrate.cubature(
+            lambda x: jnp.where(x[:, 0] < a, 1.0, 2.0), jnp.zeros(1), a * jnp.ones(1)
+        ).estimate
+    ),
+    "a jump of tanhsinh": lambda a: (
+        integrate.tanhsinh(
+            lambda t, a: jnp.where(t < a, 1.0, 2.0), 0.0, a, args=(a,)
+        ).integral
+    ),
+    "a jump at the end of a solution": lambda a: (
+        integrate.solve_ivp(
+            lambda t, y: jnp.where(t < a, 1.0, 2.0) + 0.0 * y,
+            (0.0, a), jnp.zeros(1), t_eval=jnp.stack([a]),
+        ).y[0, -1]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.covering(every=5, start=0)
+@pytest.mark.parametrize("name", LIMITS)
+def test_a_jump_at_a_limit_that_moves_in_jax(name):
+    with jax.enable_x64(True):
+        assert np.isnan(jax.jit(jax.grad(LIMITS[name]))(0.3))
 
 
 @pytest.mark.full
