@@ -23,7 +23,13 @@ from rules_autodiff._python.dataclasses import (
 )
 from rules_autodiff._python.errors import EngineError, SourceNotFound
 from rules_autodiff._python.frozen import stale
-from rules_autodiff._python.handlers import CALLABLES, HANDLERS, handler_of
+from rules_autodiff._python.handlers import (
+    CALLABLES,
+    HANDLERS,
+    LATER,
+    handler_of,
+    later_handler,
+)
 from rules_autodiff._python.jitted import is_jitted
 from rules_autodiff._python.lifted_code import is_lifted
 from rules_autodiff._python.methods import (
@@ -222,6 +228,10 @@ def call_function(run: Hooks, f: FunctionType, args: Any, kwargs: Any) -> Any:
     if is_opaque(f):
         return run.call_opaque(f, args, kwargs)
     if run.has_rules(f):
+        package = root_of(f)
+        handle = later_handler(f, package) if package in LATER else None
+        if handle is not None:
+            return handled(run, handle, f, (), args, kwargs)
         result = look_up(run, f, args, kwargs)
         if result is not NotImplemented:
             return result

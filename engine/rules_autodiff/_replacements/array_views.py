@@ -13,7 +13,7 @@ import numpy as np
 from rules_autodiff._hooks.calls import look_up
 from rules_autodiff._hooks.numpy_protocols import as_entry, by_protocol
 from rules_autodiff._own_rules.own_rule import CORE, CoreRule
-from rules_autodiff._python.handlers import HANDLERS, handler
+from rules_autodiff._python.handlers import HANDLERS, LATER, handler
 from rules_autodiff._python.methods import python_method
 from rules_autodiff._python.values import INERT, is_numeric
 from rules_autodiff._refusals import no_rule_error, refused
@@ -83,6 +83,20 @@ def viewing(f: Any) -> Callable[..., Any]:
 
 for _function in VIEWING:
     HANDLERS[_function] = viewing(_function)
+
+# Wrappers around functions of NumPy, by version, that may return an argument or a view.
+WRAPPERS = frozenset({
+    "asarray", "astype", "broadcast_to", "diagonal", "expand_dims", "flip",
+    "matrix_transpose", "moveaxis", "permute_dims", "reshape", "squeeze", "unstack",
+})  # fmt: skip
+
+
+def wrapper(f: Any) -> Callable[..., Any] | None:
+    """The handler of a function of `array_api_compat`, which packs call."""
+    return viewing(f) if f.__name__ in WRAPPERS else None
+
+
+LATER["array_api_compat"] = wrapper
 
 
 def reshaped(x: Any, shape: Any, order: str) -> Any:
