@@ -40,10 +40,11 @@ _SINGLE = 3e-5
 _LOUD = 8.0
 # and this part of what the function changes in so many spacings of numbers around it.
 _SUDDEN, _AROUND = 0.25, 2.0**24
-# A step that does not become lower where panels are four times narrower than nodes is
-# one that the nodes cannot tell from a jump, unless it is a small part of what changes.
-# It is where its halves are much lower.
-_STEPS, _STEEP, _LOW, _HALF = 7, 0.9, 0.01, 0.5
+# Where a panel that is so many halvings narrower has so much of what changes in one of
+# half the distance of nodes, the nodes cannot tell it from a jump,
+_STEEP = {7: 0.9, 9: 0.5}
+# unless it is a small part of what changes nearby. It is where its halves are lower.
+_LOW, _HALF = 0.01, 0.5
 
 
 class Jump(NamedTuple):
@@ -73,6 +74,7 @@ class _Panels(NamedTuple):
         none: What counts as no jump, `(panels, components)`.
         grain: The least panel that is looked into, `(panels,)`.
         least: What is too low for a step, `(panels, components)`.
+        wide: What changes in the panels of which these are parts.
         step: The height of a step that is steep; infinite where there is none.
     """
 
@@ -81,6 +83,7 @@ class _Panels(NamedTuple):
     none: Any
     grain: Any
     least: Any
+    wide: Any
     step: Any
 
     def of(self, chosen: Any) -> _Panels:
@@ -174,7 +177,8 @@ def _begun(f: _Function, panels: Any, small: float) -> _Panels:
     grain = _GRAIN * (panels[:, -1] - panels[:, 0])
     change = _near(np.nanmax(values, axis=1)) + _near(-np.nanmin(values, axis=1))
     least = np.maximum(none, _LOW * np.abs(change))
-    return _Panels(panels, values, none, grain, least, np.full_like(none, np.inf))
+    never = np.full_like(none, np.inf)
+    return _Panels(panels, values, none, grain, least, never, never)
 
 
 _SINGLES = (np.float16, np.float32, np.complex64)
@@ -222,11 +226,11 @@ def _noted(f: _Function, known: _Panels, depth: int) -> _Panels:
     """Panels without those of noise, and with the heights of their steps."""
     if depth == _DEEP:
         known = known.of(~_is_noise(f, known))
-        return known._replace(step=np.ptp(known.values, axis=1))
-    if depth == _STEPS:
+        return known._replace(wide=np.ptp(known.values, axis=1))
+    if depth in _STEEP:
         height = known.height()
-        is_step = (height >= _STEEP * known.step) & (height > known.least)
-        return known._replace(step=np.where(is_step, height, np.inf))
+        is_step = (height >= _STEEP[depth] * known.wide) & (height > known.least)
+        return known._replace(step=np.where(is_step, height, known.step))
     return known
 
 
@@ -278,7 +282,7 @@ def _is_in_neither(known: _Panels, halves: _Panels) -> Any:
 
 def _steep(known: _Panels, depth: int) -> list[Jump]:
     """The panels that hold a step."""
-    if depth <= _STEPS:
+    if depth < min(_STEEP):
         return []
     held = known.with_step()
     size = np.where(held, known.height(), 0.0)

@@ -223,7 +223,7 @@ def test_a_kink_of_a_rate_that_moves():
 LIMITS = {
     "a jump": lambda a: integrate.quad(lambda t: jnp.where(t < a, 1.0, 2.0), 0.0, a)[0],
     "the slope of a kink": jax.grad(
-        lambda a: integrate.quad(lambda t: jnp.maximum(t - a, 0.0), a, 1.0, **LOOSE)[0]
+        lambda a: integrate.quad(lambda t: jnp.maximum(t - a, 0.0), a, 1.0)[0]
     ),
     "a jump in a box": lambda a: (
         integrate.cubature(
