@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import rules_core as rc
-from rules_autodiff import UnsupportedProgram, grad, hessian, hvp, jacfwd, vjp
+from rules_autodiff import UnsupportedProgram, grad, hessian, hvp, jacfwd, jacrev, vjp
 from rules_jax import from_jax
 from rules_torch import from_torch
 
@@ -182,6 +182,22 @@ def test_constants_and_results_that_do_not_count_may_have_infinite_slopes(made, 
     np.testing.assert_allclose(run(lambda x: f(x, zero), x), [2.0, 2.0])
     g = WRAPS[made](lambda x, c: (x * 2.0, c * x))
     np.testing.assert_allclose(run(lambda x: g(x, infinite)[0], x), [2.0, 2.0])
+
+
+SECOND = {
+    "hessian": lambda f: hessian(total(f))(X),
+    "reverse over reverse": lambda f: jacrev(grad(total(f)))(X),
+    "forward over forward": lambda f: jacfwd(lambda x: jacfwd(f)(x).diagonal())(X),
+}
+
+
+@pytest.mark.parametrize("way", SECOND)
+@pytest.mark.parametrize("made", WRAPS)
+def test_second_derivatives_beside_constants_of_infinite_slope(made, way):
+    xp = {"jax": jnp, "torch": torch}[made]
+    f = WRAPS[made](lambda x, held: x**3 * (1.0 + xp.sqrt(held["c"])))
+    found = SECOND[way](lambda x: f(x, {"c": 0.0 * X}))
+    np.testing.assert_allclose(found, np.diag(6.0 * X))
 
 
 @pytest.mark.parametrize("made", WRAPS)

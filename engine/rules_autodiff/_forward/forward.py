@@ -145,18 +145,18 @@ class ForwardRun(Run):
         flow = flows[key] = Flow(owner, self.width, forget)
         return flow
 
-    def tangent(self, x: Any, lane: int) -> Any:
-        """The tangent of a value, as a rule receives it."""
+    def tangent(self, x: Any, lane: int, zero: Any = zero_tangent) -> Any:
+        """The tangent of a value, as a rule receives it; `zero` of constants in it."""
         if is_number(x):
             found = self.dots.get(id(x))
-            return zero_tangent(x) if found is None else found[1][lane]
+            return zero(x) if found is None else found[1][lane]
         if isinstance(x, np.ndarray):
             flow = self.flow(x)
-            return zero_tangent(x) if flow is None else flow.window(x, lane)
+            return zero(x) if flow is None else flow.window(x, lane)
         if type(x) in INERT:
             return NoTangent()
         if not self.is_active(x):
-            return NoTangent() if callable(x) else zero_tangent(x)
+            return NoTangent() if callable(x) else zero(x)
         if id(x) in self.open:  # a function that calls itself: that adds no number
             return NoTangent()
         check_set(self, x)
@@ -164,7 +164,7 @@ class ForwardRun(Run):
         if level is None:  # bytes
             return NoTangent()
         self.open.add(id(x))
-        found = tangent_of(level, [self.tangent(v, lane) for v in level.values])
+        found = tangent_of(level, [self.tangent(v, lane, zero) for v in level.values])
         self.open.discard(id(x))
         return found
 
@@ -303,9 +303,8 @@ class ForwardRun(Run):
         return y, tangents
 
     def rule_tangent(self, rule: Any, x: Any, lane: int) -> Any:
-        if rule.symbolic_zeros and not self.is_active(x):
-            return symbolic_zero(x)
-        return self.tangent(x, lane)
+        zero = symbolic_zero if rule.symbolic_zeros else zero_tangent
+        return self.tangent(x, lane, zero)
 
     def canonical(self, y: Any, dy: Any, call: Any = None) -> Any:
         """A tangent as an author gave it (the rule of a call), in canonical form."""
