@@ -5,7 +5,9 @@ Rules of the packs call the wrappers of `array_api_compat`, which may do so too.
 
 from __future__ import annotations
 
-import array_api_compat.numpy as xp
+from typing import Any
+
+import array_api_compat.numpy
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -14,6 +16,7 @@ import scipy.stats as st
 
 import rules_autodiff as ad
 
+xp: Any = array_api_compat.numpy
 U = np.array([0.3, 0.7, 1.1, 2.0])
 V = np.array([0.3, -1.0, 0.5, 0.2])
 A = sp.csr_array(np.diag([3.0, 4.0, 5.0, 6.0]) + np.tri(4) / 3)

@@ -60,11 +60,15 @@ def sweep_quickly(tape: list[Any], ends: list[Any]) -> bool:
         raise
 
 
-def pass_zero(entry: list[Any]) -> None:
-    """Pass on a zero, which is strong: the operands get one too."""
+def pass_zero(entry: list[Any], below: Any = PLAIN) -> None:
+    """Pass on a zero, which is strong: the operands get one too.
+
+    What they have already may carry a derivative at the level below.
+    """
     entry[0] = UNUSED
     for place in range(2, len(entry), 2):
-        entry[place][0] += 0.0
+        node = entry[place]
+        node[0] = node[0] + 0.0 if below is PLAIN else below.add(node[0], 0.0)
         note_strong_zeros(not isfinite(entry[place + 1]))
 
 
@@ -173,7 +177,7 @@ def followed_scalar(entry: list[Any], below: Any) -> None:
     if d is UNUSED:
         return
     if d == 0 and not below.is_active(d):
-        pass_zero(entry)
+        pass_zero(entry, below)
         return
     entry[0] = UNUSED
     for place in range(2, len(entry), 2):
