@@ -46,6 +46,7 @@ from rules_autodiff._replacements import (  # noqa: F401  (register)
     active_keywords,
     array_views,
     array_writes,
+    assertions,
     attributes,
     container_methods,
     containers,

@@ -105,3 +105,21 @@ def test_linearize_where_the_start_depends_on_an_argument(name):
 def test_the_second_derivative_by_a_captured_pullback():
     _, pullback = ad.vjp(root, 2.0)
     assert ad.grad(lambda dy: pullback(dy)[0] ** 2)(1.0) == pytest.approx(0.25)
+
+
+def test_linearize_where_a_singular_value_is_zero():
+    """The rotation of planar points, as Kabsch finds it."""
+    points, weights = np.zeros((3, 3)), np.cos(np.arange(9.0)).reshape(3, 3)
+    points[:2, :2] = [[1.0, 0.3], [-0.2, 2.0]]
+    da = np.sin(np.arange(9.0)).reshape(3, 3)
+
+    def rotation(a):
+        u, _, vh = np.linalg.svd(a)
+        sign = np.sign(np.linalg.det(vh.T @ u.T))
+        return np.sum(weights * (vh.T @ np.diag([1.0, 1.0, sign]) @ u.T))
+
+    h = 1e-6
+    exact = (rotation(points + h * da) - rotation(points - h * da)) / (2 * h)
+    _, push = ad.linearize(rotation, points)
+    assert push(da) == pytest.approx(exact, rel=1e-6)
+    assert ad.jvp(rotation, (points,), (da,))[1] == pytest.approx(exact, rel=1e-6)

@@ -451,6 +451,10 @@ def call_opaque(run: Hooks, f: Any, args: Any, kwargs: Any) -> Any:
     owner = getattr(f, "__self__", None)
     if isinstance(owner, np.ndarray) and f.__name__ in METHODS:
         return run.call(getattr(np, f.__name__), owner, *args, **kwargs)
+    package = root_of(f)
+    handle = later_handler(f, package) if package in LATER else None
+    if handle is not None:
+        return handled(run, handle, f, (), args, kwargs)
     error = no_rule_error(f, run.kind.kind)
     note_unfit(error, f, args, kwargs, run)
     raise error
