@@ -149,6 +149,12 @@ def linearize(
     undone, as by `grad`. Where the function is written out as code, `f_jvp` runs that
     code at the arguments and captured arrays of this call.
 
+    The pullback of an integral or of a differential equation solves another problem,
+    whose integrand is a pullback; its transpose solves that again with a pullback of
+    the pullback at each node. A call of `f_jvp` of `scipy.integrate.quad` or
+    `solve_ivp` costs some hundred times as much as one of `jvp`, which is the one to
+    use there.
+
     Args:
         f: The function.
         *primals: Its arguments; all are differentiated.
