@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import rules_core as rc
 from rules_core.extend import find_adapter, numpy_function
 from rules_numpy._declare.arguments import array_of, restore, tangent_array
+from rules_scipy._precision import in_dtypes_of, to_one_precision
 from rules_scipy._shapes import documented_shapes, full_name
 
 __all__ = ["DECLARED", "At", "constant", "declare"]
@@ -248,6 +249,9 @@ class _Rules:
     def at(self, y: Any, call: _Call) -> At:
         """The place where the step is differentiated."""
         at = At(y, call.args)
+        widened = to_one_precision(y, call.args)
+        if widened is not None:
+            at = At(widened(y), widened(call.args))
         if self.prepare is None:
             return at
         options = options_of(self.prepare, call.options)
@@ -258,12 +262,15 @@ class _Rules:
         self, at: At, call: _Call, places: Sequence[Place], wanted: Sequence[int] | None
     ) -> Callable[..., Any]:
         """The step as a function of the entries at `places`, its wanted results."""
-        own, args = self.step, call.args
+        own = self.step
+        stills = [_entry(at.args, p) for p in places]
         options = {k: x for k, x in call.options.items() if k in self.reads}
 
         def step(*xs: Any) -> Any:
             still = rc.ignore_derivatives(options)  # they are captured
-            y = own(at, *_with(args, places, xs), **still)
+            if at.args is not call.args:
+                xs = in_dtypes_of(stills, xs)
+            y = own(at, *_with(at.args, places, xs), **still)
             if wanted is None:
                 return y
             return tuple([_made(y[i]) for i in wanted])
@@ -296,10 +303,13 @@ class _Rules:
             _, dy = rc.jvp(step, xs, tuple(moving.values()))
         if self.equation is not None:
             options = options_of(self.equation.solve, call.options)
-            return y, self.equation.solve(at, -dy, **options)
+            dy = self.equation.solve(at, -dy, **options)
+        elif wanted is not None and self.limit is not None:
+            dy = self.limit(at, dy, wanted)
+        if at.args is not call.args:
+            dy = in_dtypes_of(_of(y, wanted), dy)
         if wanted is None:
             return y, dy
-        dy = dy if self.limit is None else self.limit(at, dy, wanted)
         parts = dict(zip(wanted, dy, strict=True))
         none = [rc.ZeroTangent() if _moves(part) else rc.NoTangent() for part in y]
         still = {i for i, part in parts.items() if isinstance(part, rc.AbstractZero)}
@@ -354,15 +364,18 @@ class _Rules:
             if wanted == ():
                 return (rc.NoTangent(), *[rc.ZeroTangent()] * len(args))
             at = self.at(y, call)
+            mixed = at.args is not call.args
+            dy = in_dtypes_of(_of(at.y, wanted), dy) if mixed else dy
             if self.check is not None:
                 options = options_of(self.check, call.options)
                 dy = self.check(at, dy, wanted, **options)
             step = self.along(at, call, places, wanted)
             with documented_shapes(self.made.fun, call.args):
-                _, pull = rc.vjp(step, *[_entry(call.args, p) for p in places])
+                r, pull = rc.vjp(step, *[_entry(call.args, p) for p in places])
             if self.equation is not None:
                 options = options_of(self.equation.adjoint, call.options)
                 dy = -self.equation.adjoint(at, dy, **options)
+            dy = in_dtypes_of(r, dy) if mixed else dy
             cotangents = dict(zip(places, pull(dy), strict=True))
             own = [
                 _restored(x, _cotangent(x, i, cotangents))
@@ -446,6 +459,11 @@ def _cotangent(x: Any, i: int, cotangents: dict[Place, Any]) -> Any:
         return cotangents.get((i, None), rc.NoTangent())
     none = rc.NoTangent()
     return rc.Tangent(tuple, *[cotangents.get((i, k), none) for k in range(len(x))])
+
+
+def _of(y: Any, wanted: Sequence[int] | None) -> Any:
+    """A result, or the wanted ones of several."""
+    return y if wanted is None else tuple([y[i] for i in wanted])
 
 
 def _made(part: Any) -> Any:

@@ -194,6 +194,7 @@ def _pull(
 def _push(ctx: Any, saved: Sequence[Tensor], tangents: Sequence[Tensor | None]) -> Any:
     call: TransformCall = ctx.call
     residuals, tensors, extras = call.split(saved)
+    tangents = list(map(_in_own_dtype, tensors, tangents))
     if call.pushes:
         dys = call.push(tensors, tangents)
     else:
@@ -202,6 +203,16 @@ def _push(ctx: Any, saved: Sequence[Tensor], tangents: Sequence[Tensor | None]) 
     if call.tangents_of_extras_wanted():
         return (*dys, *call.push_extras(tensors, extras, tangents))
     return _alone((*dys, *map(_zeros, extras)))
+
+
+def _in_own_dtype(x: Tensor, dx: Tensor | None) -> Tensor | None:
+    """The tangent in the precision of its primal.
+
+    Of a float32 number times a Python number torch makes a tangent in float64.
+    """
+    if dx is None or dx.dtype == x.dtype or dx.is_complex() != x.is_complex():
+        return dx
+    return dx.to(x.dtype)
 
 
 def _detached(x: Tensor, _like: Tensor) -> Tensor:

@@ -117,6 +117,19 @@ def _slope_at_root(root: Any, e: Any) -> Any:
     return y if solved else np.full_like(y, np.nan)
 
 
+def _in_single(slope: Callable[..., Any]) -> Callable[..., Any]:
+    """SciPy computes functions of half precision, but not their slopes, in single."""
+
+    def single(*args: Any) -> Any:
+        return slope(*[x.astype(np.float32) if _is_half(x) else x for x in args])
+
+    return single
+
+
+def _is_half(x: Any) -> bool:
+    return getattr(x, "dtype", None) == np.float16
+
+
 def _slope_shape(a: Any, e: Any, *_options: Any) -> Any:
     return shaped(e.shape, a, e)
 
@@ -132,6 +145,7 @@ class Slope:
 
 def _slope_primitive(function: Callable[..., Any], name: str) -> rc.Primitive:
     """L(A, E) as a primitive: the same block once more is its derivative."""
+    function = _in_single(function)
     function.__name__, function.__qualname__ = f"slope_of_{name}", f"Slope.{name}"
     setattr(Slope, name, staticmethod(function))
     slope = rc.primitive(function, host=True, out=_slope_shape)

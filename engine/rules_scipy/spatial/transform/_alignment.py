@@ -99,8 +99,8 @@ def _least(b: Any, a: Any) -> Any:
     For opposite ones there are many: the one SciPy takes has no derivative.
     """
     xp = rc.array_namespace(a, b)
-    # One and the cosine.
-    real = 0.5 * xp.sum((a + b) ** 2)
+    # One and the cosine, as a vector: torch's tangent of half a number is in double.
+    real = 0.5 * xp.sum((a + b) ** 2, axis=-1, keepdims=True)
     opposite = rc.ignore_derivatives(real) < 1e-20
     if is_traced(opposite):
         real = nan_unless(~opposite, real)
@@ -110,5 +110,5 @@ def _least(b: Any, a: Any) -> Any:
             "many rotations take it there. Give a second vector."
         )
         raise rc.UnsupportedError(message)
-    q = concat([cross(b, a), xp.reshape(real, (1,))])
+    q = concat([cross(b, a), real])
     return q / xp.sqrt(xp.sum(q * q))

@@ -149,10 +149,13 @@ def matrix(q: Any) -> Any:
     """`(..., 3, 3)`."""
     xp = rc.array_namespace(q)
     x, y, z, w = (q[..., i] for i in range(4))
+    # Doubled as a vector: torch's tangent of a number times 2.0 is in double.
+    twice = 2.0 * q
+    x2, y2, z2 = (twice[..., i] for i in range(3))
     rows = [
-        [x * x - y * y - z * z + w * w, 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
-        [2.0 * (x * y + z * w), w * w - x * x + y * y - z * z, 2.0 * (y * z - x * w)],
-        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), w * w - x * x - y * y + z * z],
+        [x * x - y * y - z * z + w * w, x2 * y - z2 * w, x2 * z + y2 * w],
+        [x2 * y + z2 * w, w * w - x * x + y * y - z * z, y2 * z - x2 * w],
+        [x2 * z - y2 * w, y2 * z + x2 * w, w * w - x * x - y * y + z * z],
     ]
     return xp.stack([xp.stack(row, axis=-1) for row in rows], axis=-2)
 
@@ -175,17 +178,19 @@ def of_orthogonal(m: Any) -> Any:
     """The quaternion of a matrix that is a rotation, by SciPy's choice of formula."""
     xp = rc.array_namespace(m)
     entry = [[m[..., i, j] for j in range(3)] for i in range(3)]
+    # No numbers times or plus Python's: see `matrix`.
+    twice, one = 2.0 * m, xp.ones_like(m[..., 0, 0])
     trace = entry[0][0] + entry[1][1] + entry[2][2]
     skew = [entry[(i + 2) % 3][(i + 1) % 3] - entry[(i + 1) % 3][(i + 2) % 3]
             for i in range(3)]  # fmt: skip
     rows = []
     for i in range(3):
         row = [
-            1.0 - trace + 2.0 * entry[i][i] if i == j else entry[j][i] + entry[i][j]
+            one - trace + twice[..., i, i] if i == j else entry[j][i] + entry[i][j]
             for j in range(3)
         ]
         rows.append(xp.stack([*row, skew[i]], axis=-1))
-    rows.append(xp.stack([*skew, 1.0 + trace], axis=-1))
+    rows.append(xp.stack([*skew, one + trace], axis=-1))
     sizes = xp.stack([entry[0][0], entry[1][1], entry[2][2], trace], axis=-1)
     choice = xp.argmax(rc.ignore_derivatives(sizes), axis=-1)[..., None]
     q = rows[3]
