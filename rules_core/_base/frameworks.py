@@ -124,7 +124,8 @@ def framework_of(cls: type) -> Framework | None:
 def _searched(cls: type) -> Framework | None:
     if cls in _NONE:
         return None
-    roots = {base.__module__.partition(".")[0] for base in cls.__mro__}
+    # Classes in C may have a descriptor there.
+    roots = {str(base.__module__).partition(".")[0] for base in cls.__mro__}
     roots -= _COMMON
     if not roots:
         _OF[cls] = None

@@ -228,7 +228,7 @@ def ufunc_shape_rule(fun: Any) -> Callable[..., Any]:
 
 def _check_ufunc_call(fun: Any, args: Sequence[Any], kw: Any) -> None:
     """Raise an error for options, and for other arguments than the ufunc's."""
-    if kw:
+    if kw.keys() - {"out"}:  # of which the rules say more
         message = (
             f"{describe(fun)} has no shape rule for calls with {', '.join(kw)}. "
             "Call it without, or define a shape_rule."

@@ -181,6 +181,8 @@ def _along_line(settings: Any, functions: Any, a: Any, b: Any, *leaves: Any) -> 
     quiet = {"full_output": 1} if "full_output" in run.settings else {}
     run.f(run.settings | quiet, (seen,), a, b)
     flags, nodes = np.zeros(1 + len(leaves)), sorted(known)
+    if not nodes:  # between equal limits
+        return flags, 1, (), {}
     looked = [(nodes[len(nodes) // 2],), (nodes[0],)]
     small = small_for(run.settings["epsrel"], value, *looked)
     ends = [float(line.number(x)) for x in (a, b) if np.isfinite(x)]
