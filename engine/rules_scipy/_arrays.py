@@ -79,7 +79,8 @@ def arrays(*xs: Any) -> list[Any]:
     kinds = [xp.real(a) if _is_complex(xp, a) else a for a in found]
     floats = [a for a in kinds if xp.isdtype(a.dtype, "real floating")]
     dtype = xp.result_type(*floats) if floats else (found[0] * 1.0).dtype
-    return [_in_dtype(xp, x, dtype, found[0]) for x in xs]
+    # By index: torch.compile loses what it knows of NumPy arrays in an iterator.
+    return [_in_dtype(xp, xs[i], dtype, found[0]) for i in range(len(xs))]
 
 
 def _double(x: Any) -> Any:

@@ -208,7 +208,7 @@ def _fit(primitive: rc.Primitive, x: Tensor, meta: Any) -> Tensor:
 def _holds(dtype: torch.dtype, found: torch.dtype) -> bool:
     """Whether a dtype holds the values of another, up to precision."""
     if dtype.is_complex != found.is_complex:
-        return False
+        return dtype.is_complex and found.is_floating_point
     if not found.is_floating_point and not found.is_complex:
         return torch.promote_types(dtype, found) is dtype
     return dtype.is_floating_point or dtype.is_complex
