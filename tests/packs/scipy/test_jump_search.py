@@ -231,3 +231,9 @@ def test_integrals_in_integrals_are_exact_to_a_tolerance_only():
         return scipy.integrate.quad(inner, 0.0, 1.0, epsrel=1e-3)[0]
 
     np.testing.assert_allclose(grad(f)(0.3), f(1.0), rtol=1e-5)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.4, -1.3])
+def test_equal_limits(p):
+    f = lambda q: quad(lambda t: np.cos(q * t), q, p) + quad(np.exp, p, q)
+    np.testing.assert_allclose(grad(f)(p), np.exp(p) - np.cos(p * p))
