@@ -255,7 +255,13 @@ class HalfspaceIntersection(_sp.HalfspaceIntersection):
         self.halfspaces, self.interior_point = arrays(halfspaces, interior_point)
         self.options = qhull_options
         self.first = kept(self.halfspaces), kept(self.interior_point)
-        inner = np.asarray(rc.ignore_derivatives(self.first[1]))
+        inner = concrete(rc.ignore_derivatives(interior_point))
+        if inner is None:
+            message = (
+                "HalfspaceIntersection depends on an interior point that is not known "
+                "in traced code: make the object outside of jit, vmap and torch.func."
+            )
+            raise rc.UnsupportedError(message)
         self.facts = found(
             _sp.HalfspaceIntersection, self.first[0], inner,
             qhull_options=qhull_options,

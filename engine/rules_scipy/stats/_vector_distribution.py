@@ -77,7 +77,8 @@ class Multivariate:
 
     def _given(self, args: Any, kwds: Any) -> list[Any]:
         """The parameters in the order of the formulas."""
-        given = {**self.defaults, **dict(zip(self.defaults, args, strict=False))}
+        names = (*self.defaults, *_SINGULAR.get(self.name, ()))
+        given = {**self.defaults, **dict(zip(names, args, strict=False))}
         given.update(kwds)
         if kwds.pop("allow_singular", False) or given.pop("allow_singular", False):
             message = (
@@ -87,7 +88,7 @@ class Multivariate:
             raise rc.UnsupportedError(message)
         unknown = set(given) - set(self.defaults)
         lacks = any(x is MISSING for x in given.values())
-        if unknown or lacks or len(args) > len(self.defaults):
+        if unknown or lacks or len(args) > len(names):
             message = (
                 f"{self.name} takes the parameters {', '.join(self.defaults)}, but got "
                 f"{len(args)} by position and {sorted(kwds)} by name."
@@ -152,6 +153,12 @@ class Multivariate:
 # What SciPy copies, and what it factors, where a frozen distribution is made.
 _COPIED = frozenset({"p"})
 _FACTORED = frozenset({"cov", "shape", "scale", "rowcov", "colcov"})
+
+# What densities take besides.
+_SINGULAR = {
+    "multivariate_normal": ("allow_singular",),
+    "multivariate_t": ("allow_singular",),
+}
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda _: "missing"})()
 

@@ -192,6 +192,9 @@ REFUSED = {
     "allow_singular": lambda t: scipy.stats.multivariate_normal.logpdf(
         X[0] * t, MEAN, COV, allow_singular=True
     ),
+    "allow_singular=False": lambda t: scipy.stats.multivariate_normal.logpdf(
+        X[0] * t, MEAN, COV, True
+    ),
     "matrix itself": lambda t: scipy.stats.multivariate_normal.logpdf(
         X[0] * t, MEAN, scipy.stats.Covariance.from_diagonal([1.0, 2.0, 3.0])
     ),
@@ -207,3 +210,9 @@ REFUSED = {
 def test_what_has_no_derivative_is_refused_in_words(name):
     with pytest.raises((rc.RulesCoreError, TypeError), match=name):
         grad(REFUSED[name])(1.0)
+
+
+def test_options_by_position():
+    f = lambda t: scipy.stats.multivariate_normal.logpdf(X[0] * t, MEAN, COV, False)
+    g = lambda t: scipy.stats.multivariate_normal.logpdf(X[0] * t, MEAN, COV)
+    assert grad(f)(0.7) == grad(g)(0.7)
