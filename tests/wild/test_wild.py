@@ -28,7 +28,7 @@ def faults(rows):
 
 
 @pytest.mark.covering(every=3)
-@pytest.mark.parametrize("name", ["PsychroLib", "pymap3d", "seawater", "transforms3d"])
+@pytest.mark.parametrize("name", ["HydroErr", "pymap3d", "seawater", "transforms3d"])
 def test_first_functions(name):
     rows = survey([name], most=5)
     assert len(rows[name]) == 5
