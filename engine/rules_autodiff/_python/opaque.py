@@ -64,6 +64,9 @@ def is_opaque_module(name: str) -> bool:
 # Modules of NumPy in plain Python, which are lifted; the second has `poly1d`.
 FOLLOWED = ("numpy.polynomial.", "numpy.lib._polynomial_impl")
 
+# Functions elsewhere that they call.
+HELPERS = frozenset({"_to_real_if_imag_zero"})
+
 
 def is_followed(f: Any) -> bool:
     """Whether a function that NumPy wrapped in C is one of those modules."""
@@ -80,7 +83,8 @@ def is_opaque(f: Any) -> bool:
     if not isinstance(f, FunctionType) or f in DECLARED:
         return True
     name = str(f.__globals__.get("__name__", ""))
-    return is_opaque_module(name) or name.partition(".")[0] in COMPILERS
+    closed = is_opaque_module(name) and f.__name__ not in HELPERS
+    return closed or name.partition(".")[0] in COMPILERS
 
 
 def is_transparent(f: Any) -> bool:

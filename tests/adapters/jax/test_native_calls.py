@@ -13,7 +13,6 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-import numba
 import numpy as np
 import pytest
 import scipy
@@ -169,7 +168,7 @@ def test_integers_of_python_adapt_as_in_numpy():
 
 
 def test_threads_share_loops_that_start_none():
-    vectorize = numba.vectorize
+    vectorize = pytest.importorskip("numba").vectorize
     own = vectorize(["f8(f8)"])(lambda x: x + 1)
     several = vectorize(["f8(f8)"], target="parallel")(lambda x: x + 1)
     double = (np.dtype(float),)
@@ -272,11 +271,19 @@ def plain(x):
     return np.exp(x)
 
 
-@numba.guvectorize(["(f8[:], f8[:])"], "(n)->(n)", writable_args=("x",))
-def taken(x, out):
-    for i in range(x.shape[0]):
-        out[i] = x[i]
-        x[i] = -1.0
+def taking():
+    """A function that writes to its argument, and says so."""
+    numba = pytest.importorskip("numba")  # of the extra `compiled`
+
+    @numba.guvectorize(["(f8[:], f8[:])"], "(n)->(n)", writable_args=("x",))
+    def taken(x, out):
+        for i in range(x.shape[0]):
+            out[i] = x[i]
+            x[i] = -1.0
+
+    return rc.primitive(
+        lambda x: taken(x.copy()), host=True, out="(n)->(n)", native=taken
+    )
 
 
 REASONS = {
@@ -322,9 +329,7 @@ REASONS = {
         "copy_in= says that it writes to its arguments",
     ),
     "writes": (
-        lambda: rc.primitive(
-            lambda x: taken(x.copy()), host=True, out="(n)->(n)", native=taken
-        ),
+        taking,
         (X,),
         "it writes to its arguments",
     ),

@@ -31,6 +31,7 @@ CALLS = {
     "val": (lambda f, x, c: f(x, c), (X, C)),
     "val2d": (lambda f, x, c: f(x, x[::-1], c), (X, PLANE)),
     "val3d": (lambda f, x, c: f(x, x[::-1], 0.5 * x, c), (X, SPACE)),
+    "valnd": (lambda f, x, c: f((x, x[::-1]), c), (X, PLANE)),
     "grid2d": (lambda f, x, c: f(x, x[:2], c), (X, PLANE)),
     "grid3d": (lambda f, x, c: f(x[:2], x[1:3], x[2:4], c), (X, SPACE)),
     "der": (lambda f, c: f(c, 2, 1.5), (C,)),
