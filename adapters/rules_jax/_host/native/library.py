@@ -108,11 +108,12 @@ class Library:
 
     def _finish(self) -> None:
         """Wait for what is computed, and begin no more native calls."""
-        with suppress(Exception):  # failed programs have nobody left to tell
-            jax.effects_barrier()
-        for x in jax.live_arrays("cpu"):
-            with suppress(Exception):
-                x.block_until_ready()
+        waits = [jax.effects_barrier]
+        with suppress(Exception):  # the backend may be gone
+            waits += [x.block_until_ready for x in jax.live_arrays("cpu")]
+        for wait in waits:
+            with suppress(Exception):  # failed programs have nobody left to tell
+                wait()
         self._calls.rules_core_leave()
 
     @property
