@@ -97,13 +97,13 @@ def integral_rrule(
         dfun, dargs = _of_parameters(config, fun, args, (a, b), run, size, dy)
         at_end = _at_faces if _is_box(a) else _at_end
         where = (a, b), run, size
+        flags = rc.thunk(lambda: _at_limits(fun, args, (a, b), run))
 
         def at(i: int, x: Any, dy: Any) -> Any:
             d = at_end(config, fun, args, x, dy, *where)
             if isinstance(d, rc.AbstractZero):
                 return d
-            flags = _at_limits(fun, args, (a, b), run)
-            return at_limit(d, flags[i], _name(run))
+            return at_limit(d, rc.unthunk(flags)[i], _name(run))
 
         da, db = rc.thunk(lambda: at(0, a, -dy)), rc.thunk(lambda: at(1, b, dy))
         return none, dfun, dargs, da, db, none, none
@@ -267,11 +267,11 @@ def integral_frule(
         flags = _moving(fun, args, (a, b), run)
         dy = if_at_rest(dy, flags, [None, *found], _name(run))
     along_end = _along_faces if _is_box(a) else _along_end
+    at_ends = rc.thunk(lambda: _at_limits(fun, args, (a, b), run))
     for i, (x, dx, sign) in enumerate(((a, da, -1.0), (b, db, 1.0))):
         if not isinstance(dx, rc.AbstractZero):
             moved = along_end(config, fun, args, x, dx, (a, b), run, size)
-            flags = _at_limits(fun, args, (a, b), run)
-            dy = dy + sign * along_limit(moved, flags[i], _name(run))
+            dy = dy + sign * along_limit(moved, rc.unthunk(at_ends)[i], _name(run))
     return results, (dy, *[rc.ZeroTangent()] * (len(results) - 1))
 
 
